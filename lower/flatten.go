@@ -9,8 +9,9 @@ import (
 	"github.com/lacuna-sparse/lacuna/lower/level"
 )
 
-// A fold over all elements of one tensor, of a value in which no coordinate occurs, does
-// not need the coordinates: it is a loop over the positions of the last level. The threads
+// A fold over all elements of one tensor, of a value in which no coordinate occurs but that of the last
+// level, by which dense tensors are read, does
+// not need the others: it is a loop over the positions of the last level. The threads
 // of grids share that loop evenly, however long rows are, and read neighbouring elements.
 
 // flattened is the access whose positions a fold outside all loops may go through in
@@ -26,11 +27,13 @@ func (e *emitter) flattened(w *ir.Where) (*ir.Access, *ir.Assign) {
 		loops, body = append(loops, f.Index), f.Body
 	}
 	leaf, ok := body.(*ir.Assign)
-	reads := e.accessesIn(w.Producer)
-	if !ok || len(reads) != 1 || len(loops) == 0 {
+	if !ok || len(loops) == 0 {
 		return nil, nil
 	}
-	a := reads[0]
+	a := onlyWalked(e.accessesIn(w.Producer))
+	if a == nil {
+		return nil, nil
+	}
 	levels := a.Tensor.Format.Physical()
 	if a.Tensor.Work != nil || len(levels) != len(loops) || len(a.Indices) != len(loops) || !levels[len(levels)-1].Unique {
 		return nil, nil
@@ -61,13 +64,155 @@ func (e *emitter) flattened(w *ir.Where) (*ir.Access, *ir.Assign) {
 	return a, leaf
 }
 
+// onlyWalked is the one access that a fold goes through: the only one, or the only one that is not dense, where the dense ones are read by the coordinate
+// of its last level alone. It is nil if there is none.
+func onlyWalked(reads []*ir.Access) *ir.Access {
+	if len(reads) == 1 {
+		return reads[0]
+	}
+	var a *ir.Access
+	for _, r := range reads {
+		switch {
+		case r.Tensor.Work != nil:
+			return nil
+		case r.Tensor.Format.IsDense():
+		case a != nil || !r.Tensor.Format.Physical()[r.Tensor.Rank-1].Walked():
+			return nil
+		default:
+			a = r
+		}
+	}
+	if a == nil {
+		return nil
+	}
+	last := a.Indices[a.Tensor.Format.Order()[a.Tensor.Rank-1]].Plain()
+	for _, r := range reads {
+		for _, x := range r.Indices {
+			if r != a && (last == nil || x.Plain() != last || x.Padded()) {
+				return nil
+			}
+		}
+	}
+	return a
+}
+
 // positions emits a fold as a loop over the positions of an access.
 func (e *emitter) positions(st *state, a *ir.Access, leaf *ir.Assign) {
 	n := level.Count(e, a.Tensor, 0, a.Tensor.Rank, loop.SizeConst(1))
 	e.root = rootLoop{cut: true, n: n, weight: -1}
 	e.B.For("p", e.B.Lo(), e.B.Hi(), func(p loop.Expr) {
 		inner := st.clone()
-		inner.cursors[a] = cursor{access: a, level: len(a.Tensor.Format.Physical()), pos: p, exact: true}
+		last := len(a.Tensor.Format.Physical()) - 1
+		inner.cursors[a] = cursor{access: a, level: last + 1, pos: p, exact: true}
+		if len(e.accessesIn(leaf)) > 1 {
+			inner.index[a.Indices[a.Tensor.Format.Order()[last]].Plain()] = e.B.Let("i", e.B.LoadIndex(e.Read(e.Input(a.Tensor, last, Coordinates)), p))
+			e.advance(inner)
+		}
 		e.stmt(inner, leaf)
+	})
+}
+
+// flattenedPairs is flattened for a fold of more loops, of which the outer two go through the entries of one matrix and the inner ones through entries
+// of others: a thread takes entries of the matrix one by one, and finds the row of each by search. What is returned besides the matrix is the nest inside the two.
+func (e *emitter) flattenedPairs(w *ir.Where) (*ir.Access, ir.Stmt) {
+	r := w.Temp.Reduce
+	if !e.opts.Grids || e.counting() || r.In != nil || fold.IsArg(r.Fold) {
+		return nil, nil
+	}
+	row, body := forall(w.Producer)
+	if row == nil {
+		return nil, nil
+	}
+	column, body := forall(body)
+	inner, _ := forall(body)
+	leaf := leafOf(body)
+	if column == nil || inner == nil || leaf == nil {
+		return nil, nil
+	}
+	reads := e.accessesIn(w.Producer)
+	searched := false
+	for _, a := range reads {
+		if a.Tensor.Format.IsDense() {
+			continue
+		}
+		background, known := ir.ConstValue(e.alg.Of(leaf.Value, without{gapLeaves{e}, a}).Background)
+		if !known || !r.Fold.IsIdentity(background) {
+			return nil, nil // something is to be folded where the operand has no entries
+		}
+		searched = searched || slices.ContainsFunc(a.Indices, func(x ir.IndexExpr) bool { v := x.Plain(); return v != row.Index && v != column.Index })
+	}
+	for _, a := range reads {
+		if slices.ContainsFunc(reads, func(r *ir.Access) bool { return r != a && searchesFor(r, row.Index, column.Index) }) {
+			continue
+		}
+		if levels, order := a.Tensor.Format.Physical(), a.Tensor.Format.Order(); searched && len(levels) == 2 && a.Tensor.Work == nil && len(a.Indices) == 2 &&
+			a.Indices[order[0]].Plain() == row.Index && a.Indices[order[1]].Plain() == column.Index && levels[0].Full() && levels[1].Ranges() && levels[1].Unique {
+			return a, body
+		}
+	}
+	return nil, nil
+}
+
+// searchesFor reports whether an access has a level for one of two coordinates in which not all of these are.
+func searchesFor(a *ir.Access, i, j *ir.Index) bool {
+	levels := a.Tensor.Format.Physical()
+	if a.Tensor.Work != nil || len(levels) != len(a.Indices) {
+		return true
+	}
+	for l, axis := range a.Tensor.Format.Order() {
+		if v := a.Indices[axis].Plain(); !levels[l].Full() && (v == nil || v == i || v == j) || a.Indices[axis].Padded() {
+			return true
+		}
+	}
+	return false
+}
+
+// forall is a loop, whatever tables are made for it, and what is in it; nil for other statements.
+func forall(st ir.Stmt) (*ir.Forall, ir.Stmt) {
+	for {
+		switch s := st.(type) {
+		case *ir.Tabulate:
+			st = s.Body
+			continue
+		case *ir.Forall:
+			return s, s.Body
+		}
+		return nil, nil
+	}
+}
+
+// without describes leaves where one operand stores nothing, and nothing is known of the others.
+type without struct {
+	gapLeaves
+	a *ir.Access
+}
+
+func (w without) Access(a *ir.Access) ir.Support {
+	if a == w.a {
+		return w.gapLeaves.Access(a)
+	}
+	return ir.Everywhere()
+}
+
+// pairs emits a fold as a loop over the entries of a matrix, with the nest inside its loops.
+func (e *emitter) pairs(st *state, a *ir.Access, body ir.Stmt) {
+	b := e.B
+	n := level.Count(e, a.Tensor, 0, 2, loop.SizeConst(1))
+	e.root = rootLoop{cut: true, n: n, weight: -1, grain: 1} // each entry is much work
+	order := a.Tensor.Format.Order()
+	pos, crd := e.Read(e.Input(a.Tensor, 1, Positions)), e.Read(e.Input(a.Tensor, 1, Coordinates))
+	rows := e.Scalar(e.Dim(a.Tensor, order[0]))
+	b.For("p", b.Lo(), b.Hi(), func(p loop.Expr) {
+		row, end := b.Var("row", loop.Int(0)), b.Var("end", rows)
+		b.While(b.Gt(b.Sub(end, row), loop.Int(1)), func() {
+			middle := b.Let("middle", shr(b.Add(row, end), 1))
+			b.If(b.Le(b.LoadIndex(pos, middle), p), func() { b.Assign(row, middle) }, func() { b.Assign(end, middle) })
+		})
+		inner := st.clone()
+		inner.index[a.Indices[order[0]].Plain()] = b.Let("i", row)
+		inner.index[a.Indices[order[1]].Plain()] = b.Let("j", b.LoadIndex(crd, p))
+		inner.cursors[a] = cursor{access: a, level: 2, pos: p, exact: true}
+		e.advance(inner)
+		e.stmt(inner, body)
 	})
 }

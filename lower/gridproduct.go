@@ -134,8 +134,8 @@ func (k *kernel) lastConsumer(work *ir.Workspace) (consumer, bool) {
 	return c, !levels[last].Full() && len(levels) > 1 && k.step.LHS.Indices[order[last]].Plain() == f.Index
 }
 
-// beside are the operands whose entries the consumer takes beside those of the workspace. It
-// reports false where it does not take all of these, or more than entries.
+// beside are the operands whose entries the consumer takes, whether the workspace has them or not. It
+// reports false where it takes more than entries.
 func (p *teamProducts) beside(e *emitter, st *state) ([]*iterator, bool) {
 	c, w := p.consumer, p.store
 	e.entries[w] = loop.Int(0) // it can be read from here on
@@ -155,24 +155,28 @@ func (p *teamProducts) beside(e *emitter, st *state) ([]*iterator, bool) {
 	}
 	// A key of another operand is taken for one of the workspace, with the value of its gaps.
 	identity := w.work().Fold.Identity(w.work().Typ)
-	if !unionOfAtoms(set) || !w.tensor.FillKnown || !sameValue(identity, w.tensor.Fill.Convert(identity.DType())) {
+	args := set.Args()
+	if _, alone := set.IsAtom(); alone {
+		args = []ir.SetExpr{set}
+	} else if !unionOfAtoms(set) {
+		return nil, false
+	}
+	if !w.tensor.FillKnown || !sameValue(identity, w.tensor.Fill.Convert(identity.DType())) {
 		return nil, false
 	}
 	var list []*iterator
-	found := false
-	for _, x := range set.Args() {
+	for _, x := range args {
 		a, _ := x.IsAtom()
 		it := e.atoms[a].iter
 		switch {
 		case it == own:
-			found = true
 		case it == nil || !it.unique || it.stride > 1 || it.trimmed || it.run != nil:
 			return nil, false
 		default:
 			list = append(list, it)
 		}
 	}
-	return list, found
+	return list, true
 }
 
 // stages emits the stages. It reports false, having emitted nothing, where the nest

@@ -108,6 +108,9 @@ func (k *kernel) reduction(w *ir.Where) {
 	acc := e.open(r)
 	if a, leaf := e.flattened(w); a != nil {
 		e.positions(st, a, leaf)
+	} else if a, body := e.flattenedPairs(w); a != nil {
+		tables = nil
+		e.pairs(st, a, body)
 	} else {
 		e.stmt(st, w.Producer)
 	}

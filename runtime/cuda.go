@@ -98,7 +98,7 @@ type cudaEngine struct {
 	target llvm.Target
 	disk   *diskcache.Cache // nil: nothing is kept
 	build  string           // ondisk.ExecutableID
-	queues sync.Pool        // of *cudaQueue
+	queues idleQueues
 	spare  *spareBlocks
 	// compiler is for the first use of the driver's.
 	compiler sync.Once
@@ -137,8 +137,8 @@ func (e *cudaEngine) queue(ctx context.Context) (queue, error) {
 	if e.stream != nil {
 		return &cudaQueue{engine: e, stream: e.stream}, nil
 	}
-	q, ok := e.queues.Get().(*cudaQueue)
-	if !ok {
+	q := e.queues.get()
+	if q == nil {
 		stream, err := e.device.NewStream()
 		if err != nil {
 			return nil, err
@@ -148,12 +148,41 @@ func (e *cudaEngine) queue(ctx context.Context) (queue, error) {
 	return q, nil
 }
 
+// idleQueues are queues that no run uses. The one of latest use comes first, as it knows best what it may be told to do again.
+type idleQueues struct {
+	mu   sync.Mutex
+	list []*cudaQueue
+}
+
+const mostIdle = 32
+
+func (l *idleQueues) get() *cudaQueue {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := len(l.list) - 1
+	if n < 0 {
+		return nil
+	}
+	q := l.list[n]
+	l.list[n] = nil
+	l.list = l.list[:n]
+	return q
+}
+
+func (l *idleQueues) put(q *cudaQueue) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.list) < mostIdle {
+		l.list = append(l.list, q)
+	}
+}
+
 // cudaQueue is a stream.
 type cudaQueue struct {
 	engine *cudaEngine
 	stream *cuda.Stream
-	params []byte
 	arena  arena
+	replay replay // what is not in the stream yet
 }
 
 // arena is memory that runs on a stream use one after another for small temporaries, which spares
@@ -170,20 +199,23 @@ const (
 
 // close leaves what is still to be done to the stream, for another run.
 func (q *cudaQueue) close() {
-	if q.stream == q.engine.stream {
-		return
+	if q.flush() != nil || q.stream == q.engine.stream {
+		return // if the stream is of no use, it goes with the queue
 	}
-	if q.rewind(); q.arena.used == 0 && q.arena.zeroes == 0 { // else the stream is of no use, and goes with the queue
-		q.engine.queues.Put(q)
-	}
-}
-
-func (q *cudaQueue) rewind() {
 	a := &q.arena
-	if a.zeroes > 0 && q.stream.Set8(a.at+arenaBytes-arenaZeroes, 0, uint64(a.zeroes)) != nil {
+	if a.zeroes > 0 && q.clear(block(a.at+arenaBytes-arenaZeroes), a.zeroes) != nil {
 		return
 	}
 	a.used, a.zeroes = 0, 0
+	q.engine.queues.put(q)
+}
+
+// rewind lets the device begin with the run's work while the host prepares the next. What is to hold zeros is cleared once, in close: what a run does
+// not find in what is left of them, it allocates.
+func (q *cudaQueue) rewind() {
+	if q.flush() == nil { // an error comes again
+		q.arena.used = 0
+	}
 }
 
 func (q *cudaQueue) scratch(bytes int64, fill fillMode) (block, bool) {
@@ -237,6 +269,9 @@ func (q *cudaQueue) alloc(bytes int64) (block, error) {
 func (q *cudaQueue) allocNew(bytes int64) (block, error) {
 	p, err := q.stream.Alloc(uint64(bytes))
 	if errors.As(err, new(*cuda.OutOfMemoryError)) {
+		if err := q.flush(); err != nil { // which may give blocks back
+			return 0, err
+		}
 		q.engine.spare.flush()
 		p, err = q.stream.Alloc(uint64(bytes))
 	}
@@ -252,10 +287,15 @@ func (q *cudaQueue) free(b block, bytes int64) {
 		q.freeResident(b, bytes)
 		return
 	}
-	q.freeOld(b)
+	r := &q.replay
+	if len(r.next.ops) == 0 {
+		q.freeOld(b)
+		return
+	}
+	r.freed, r.freedBytes = append(r.freed, cuda.Ptr(b)), r.freedBytes+bytes
 }
 
-// freeOld is free for the driver. Only a lost device fails to, and then all memory is lost.
+// freeOld gives a block that nothing uses any more back to the driver. Only a lost device fails to, and then all memory is lost.
 func (q *cudaQueue) freeOld(b block) { _ = q.stream.Free(cuda.Ptr(b)) }
 
 func (q *cudaQueue) allocResident(bytes int64) (block, error) {
@@ -276,19 +316,38 @@ func (q *cudaQueue) freeResident(b block, bytes int64) {
 	q.freeOld(b)
 }
 
+// put adds something to do. On a stream of the program's own it comes before what the program puts there later.
+func (q *cudaQueue) put(op streamOp) error {
+	b := &q.replay.next
+	op.end = len(b.params)
+	b.ops = append(b.ops, op)
+	if q.stream == q.engine.stream || len(b.ops) == mostOps || q.replay.freedBytes > mostFreed {
+		return q.flush()
+	}
+	return nil
+}
+
+func (q *cudaQueue) flush() error { return q.replay.flush(q.stream, q.stream != q.engine.stream) }
+
 func (q *cudaQueue) clear(b block, bytes int64) error {
-	return q.stream.Set8(cuda.Ptr(b), 0, uint64(bytes))
+	return q.put(streamOp{at: cuda.Ptr(b), byteCount: uint64(bytes)})
 }
 
 func (q *cudaQueue) upload(b block, from unsafe.Pointer, bytes int64) error {
+	if err := q.flush(); err != nil {
+		return err
+	}
 	return q.stream.Upload(cuda.Ptr(b), unsafe.Slice((*byte)(from), bytes))
 }
 
 func (q *cudaQueue) copy(to, from block, bytes int64) error {
-	return q.stream.CopyOnDevice(cuda.Ptr(to), cuda.Ptr(from), uint64(bytes))
+	return q.put(streamOp{at: cuda.Ptr(to), from: cuda.Ptr(from), byteCount: uint64(bytes)})
 }
 
 func (q *cudaQueue) download(ctx context.Context, to unsafe.Pointer, b block, offset, bytes int64) error {
+	if err := q.flush(); err != nil {
+		return err
+	}
 	if ctx.Done() != nil { // the copy's own waiting cannot be cut short
 		if err := q.stream.Synchronize(ctx); err != nil {
 			return err
@@ -297,7 +356,12 @@ func (q *cudaQueue) download(ctx context.Context, to unsafe.Pointer, b block, of
 	return q.stream.Download(unsafe.Slice((*byte)(to), bytes), cuda.Ptr(b)+cuda.Ptr(offset))
 }
 
-func (q *cudaQueue) wait(ctx context.Context) error { return q.stream.Synchronize(ctx) }
+func (q *cudaQueue) wait(ctx context.Context) error {
+	if err := q.flush(); err != nil {
+		return err
+	}
+	return q.stream.Synchronize(ctx)
+}
 
 func (q *cudaQueue) publish(ctx context.Context) error {
 	if q.stream == q.engine.stream {
@@ -307,16 +371,15 @@ func (q *cudaQueue) publish(ctx context.Context) error {
 }
 
 func (q *cudaQueue) launch(kernel gridKernel, blocks int64, c *gridCall) error {
-	k := kernel.(*cudaKernel)
-	q.params = q.params[:0]
+	k, b := kernel.(*cudaKernel), &q.replay.next
 	for i := range c.bufs {
-		q.params = binary.LittleEndian.AppendUint64(q.params, uint64(c.bufs[i].at))
+		b.params = binary.LittleEndian.AppendUint64(b.params, uint64(c.bufs[i].at))
 	}
 	for _, a := range c.args {
-		q.params = binary.LittleEndian.AppendUint64(q.params, uint64(a))
+		b.params = binary.LittleEndian.AppendUint64(b.params, uint64(a))
 	}
-	q.params = binary.LittleEndian.AppendUint64(q.params, uint64(c.status))
-	return k.entry.Load().Launch(q.stream, cuda.Grid{
+	b.params = binary.LittleEndian.AppendUint64(b.params, uint64(c.status))
+	return q.put(streamOp{kernel: k.entry.Load(), grid: cuda.Grid{
 		Blocks: cuda.Extent{X: uint32(blocks)}, Threads: cuda.Extent{X: k.threads}, Early: q.engine.early && q.stream.Handle() > perThreadStream,
-	}, q.params)
+	}})
 }

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"math/bits"
+	"slices"
 	"sync"
 
 	"github.com/lacuna-sparse/lacuna/internal/cuda"
@@ -50,7 +51,8 @@ func (s *spareBlocks) size(bytes int64) (size int64, ok bool) {
 	return 1 << bits.Len64(uint64(max(bytes, leastSpare)-1)), true
 }
 
-// take gives a block of the size, if there is one.
+// take gives a block of the size, if there is one: that of the lowest address, so that a program that runs again
+// gets what it had, in whatever order it was given back (cudareplay.go).
 func (s *spareBlocks) take(size int64) (cuda.Ptr, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,8 +60,14 @@ func (s *spareBlocks) take(size int64) (cuda.Ptr, bool) {
 	if len(list) == 0 {
 		return 0, false
 	}
-	b := list[len(list)-1]
-	s.list[size] = list[:len(list)-1]
+	i := 0
+	for j := range list {
+		if list[j].at < list[i].at {
+			i = j
+		}
+	}
+	b := list[i]
+	s.list[size] = slices.Delete(list, i, i+1)
 	s.bytes -= size
 	return b.at, true
 }

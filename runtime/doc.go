@@ -39,7 +39,7 @@
 //	tally.go, watch.go  when to stop: results that grow too large, contexts that end
 //
 //	accelerator.go    runs in the memory of a device; gridresults.go: what comes back
-//	cudacode.go       machine code for a GPU; cudaspare.go: small blocks of its memory, kept
+//	cudacode.go       machine code for a GPU; cudaspare.go: small blocks of its memory, kept; cudareplay.go: what it is told again is a graph
 //	underway.go       work on a device that nobody has waited for yet
 //	resident.go       arrays that stay on a device; memoisable.go, memoise.go: what follows from them, kept beside them
 //

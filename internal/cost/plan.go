@@ -16,6 +16,7 @@ const (
 	WorkspaceFactor = 2       // an entry goes into a workspace, is found again in order, and is written: for each dimension
 	MaskedFactor    = 1.2     // most of what is computed is not kept
 	SerialFactor    = 1e4     // one thread of a grid does it all
+	RowThreadFactor = 4       // one thread of a grid does a row, however long it is, where a team would share a row that is gathered in a workspace
 	Jammed          = 4       // iterations of a loop that are made one (ir/loop.Jam)
 	// Blocks of a dense product, and the columns of a tile (ir/loop.Tile).
 	TiledRows, TiledSteps, TiledColumns = 128, 256, 8

@@ -34,7 +34,9 @@ type api struct {
 	memcpyHtoDAsync, memcpyDtoHAsync, memcpyDtoDAsync           function
 	memcpyPeerAsync                                             function
 	streamCreate, streamDestroy, streamQuery, streamSynchronize function
-	streamWaitEvent                                             function
+	streamWaitEvent, streamBeginCapture, streamEndCapture       function
+	graphInstantiate, graphLaunch                               function
+	graphDestroy, graphExecDestroy                              function
 	eventCreate, eventDestroy, eventRecord                      function
 	eventQuery, eventSynchronize, eventElapsedTime              function
 }
@@ -100,12 +102,20 @@ func (a *api) bindings() dl.Bindings {
 		"cuStreamQuery":       &a.streamQuery,
 		"cuStreamSynchronize": &a.streamSynchronize,
 		"cuStreamWaitEvent":   &a.streamWaitEvent,
-		"cuEventCreate":       &a.eventCreate,
-		"cuEventDestroy_v2":   &a.eventDestroy,
-		"cuEventRecord":       &a.eventRecord,
-		"cuEventSynchronize":  &a.eventSynchronize,
-		"cuEventQuery":        &a.eventQuery,
-		"cuEventElapsedTime":  &a.eventElapsedTime,
+
+		"cuStreamBeginCapture_v2":     &a.streamBeginCapture,
+		"cuStreamEndCapture":          &a.streamEndCapture,
+		"cuGraphInstantiateWithFlags": &a.graphInstantiate,
+		"cuGraphLaunch":               &a.graphLaunch,
+		"cuGraphDestroy":              &a.graphDestroy,
+		"cuGraphExecDestroy":          &a.graphExecDestroy,
+
+		"cuEventCreate":      &a.eventCreate,
+		"cuEventDestroy_v2":  &a.eventDestroy,
+		"cuEventRecord":      &a.eventRecord,
+		"cuEventSynchronize": &a.eventSynchronize,
+		"cuEventQuery":       &a.eventQuery,
+		"cuEventElapsedTime": &a.eventElapsedTime,
 	}
 }
 
@@ -160,5 +170,6 @@ const (
 	memHostAllocPortable    = 1
 
 	streamNonBlocking  = 1
+	captureRelaxed     = 2
 	eventDisableTiming = 2
 )

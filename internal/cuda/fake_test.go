@@ -54,7 +54,7 @@ func (f *fake) fail(name string, code Code, after int) {
 }
 
 // kinds are what the fake counts, in its order.
-var kinds = []string{"contexts", "modules", "streams", "events", "allocations", "host buffers", "pools", "links"}
+var kinds = []string{"contexts", "modules", "streams", "events", "allocations", "host buffers", "pools", "links", "graphs"}
 
 // alive says what has not been given back; "" if nothing.
 func (f *fake) alive() string {

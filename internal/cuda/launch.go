@@ -62,6 +62,9 @@ func (k *Function) Launch(s *Stream, g Grid, params []byte) error {
 		_ = module.drop()
 		return err
 	}
+	if s.recording != nil {
+		s.recording.uses(module)
+	}
 	f.params = append(f.params[:0], params...)
 	f.params = append(f.params, 0) // so that there is a first byte
 	f.size = uint64(len(params))

@@ -10,7 +10,10 @@ import (
 
 // Stream is a queue of work for a device: what is put in runs in order, and
 // beside what is in other streams.
-type Stream struct{ r *resource }
+type Stream struct {
+	r         *resource
+	recording *Graph // while Record works
+}
 
 // NewStream makes a stream that does not wait for the legacy default stream.
 func (d *Device) NewStream() (*Stream, error) {
@@ -25,7 +28,7 @@ func (d *Device) NewStream() (*Stream, error) {
 		return nil, err
 	}
 	r := newResource(f.ctx, uintptr(f.out[0]), &api.streamDestroy)
-	return closeWhenForgotten(&Stream{r}, r), nil
+	return closeWhenForgotten(&Stream{r: r}, r), nil
 }
 
 // WrapStream makes a Stream of one that the program has already, a CUstream of
@@ -37,7 +40,7 @@ func (d *Device) WrapStream(stream uintptr) (*Stream, error) {
 	}
 	defer d.r.drop()
 	r := newResource(d.r.ctx, stream, nil)
-	return closeWhenForgotten(&Stream{r}, r), nil
+	return closeWhenForgotten(&Stream{r: r}, r), nil
 }
 
 // Handle returns the stream's CUstream, for other libraries in the process. It

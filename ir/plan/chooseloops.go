@@ -273,6 +273,9 @@ func (s *scheduler) weigh(body ir.Stmt) float64 {
 		case *ir.Forall:
 			axis := s.lhs.Tensor.Format.Order()[0]
 			if s.lhs.Indices[axis].Plain() == st.Index {
+				if !s.denseResult() && searchesEntries(st.Body) {
+					return cost.RowThreadFactor
+				}
 				return 1
 			}
 			if s.denseResult() && slices.ContainsFunc(s.lhs.Indices, func(x ir.IndexExpr) bool { return x.Plain() == st.Index }) {
@@ -280,6 +283,29 @@ func (s *scheduler) weigh(body ir.Stmt) float64 {
 			}
 		}
 		return cost.SerialFactor
+	}
+}
+
+// searchesEntries reports whether a nest computes each entry of a result by a loop over what sparse operands have in common.
+func searchesEntries(body ir.Stmt) bool {
+	for {
+		switch st := body.(type) {
+		case *ir.Tabulate:
+			body = st.Body
+		case *ir.Forall:
+			body = st.Body
+		case *ir.Where:
+			inner, ok := st.Producer.(*ir.Forall)
+			sparse := 0
+			for _, a := range readsOf(st.Producer) {
+				if ok && !a.Tensor.Format.IsDense() && slices.ContainsFunc(a.Indices, func(x ir.IndexExpr) bool { return x.Plain() == inner.Index }) {
+					sparse++
+				}
+			}
+			return sparse > 1
+		default:
+			return false
+		}
 	}
 }
 

@@ -44,6 +44,9 @@ func (m *mapper) mostChunks(d int) loop.SizeConst {
 			return loop.SizeConst(2 * m.opts.Workers)
 		}
 	}
+	if m.from.Partitions[d].Grain == 1 {
+		return manyChunks
+	}
 	return maxChunks
 }
 

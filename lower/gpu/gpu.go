@@ -44,6 +44,8 @@ const (
 	// maxChunks bounds the chunks of a stage whose results are later gone
 	// through by one thread.
 	maxChunks = 1 << 12
+	// manyChunks is that where one element is enough for a chunk.
+	manyChunks = 1 << 15
 )
 
 // Lower is Map between two looks of the verifier, at what it is given and at what it makes.

@@ -59,6 +59,8 @@ func TestGridProducts(t *testing.T) {
 		{"C(i,k) = A(i,j)*B(j,k) + B(i,k)", "CSR CSR CSR"},
 		{"C(i,k) = A(i,j)*B(j,k) - 2*A(i,k)", "CSR DCSR DCSR"},
 		{"C(i,k) = where(B(i,k) > 0, A(i,j)*B(j,k), 0)", "CSR CSR CSR"},
+		{"C(i,k) = where(stored(B(i,k)), A(i,j)*B(j,k), 0)", "DCSR CSR CSR"},
+		{"C(i,k) = where(stored(B(i,k)), A(i,j)*A(k,j), 0)", "CSR CSR CSR"},
 		{"C(i,k) = A(i,k)*sum_j (A(i,j)*B(j,k))", "CSR CSR DCSR"},
 		{"C(i,k) = abs(sum_j (A(i,j)*B(j,k)))", "CSR CSR CSR"},
 		{"C(i,k) = max_j A(i,j)*B(j,k)", "CSR CSR CSR"},
@@ -146,7 +148,7 @@ func TestGridProductTeams(t *testing.T) {
 		"C(i,k) = any_j (A(i,j) and B(j,k))":                 true,
 		"C(i,k) = A(i,j)*B(j,k) + B(i,k)":                    true,
 		"C(i,k) = B(i,k)*(sum_j A(i,j)*B(j,k))":              true,
-		"C(i,k) = where(B(i,k) > 0, sum_j A(i,j)*B(j,k), 0)": false, // stores all that B does: it is looked up, not listed
+		"C(i,k) = where(B(i,k) > 0, sum_j A(i,j)*B(j,k), 0)": true, // stores all that B does
 		"C(i,k) = A(i,j)*B(j,l)*A(l,k)":                      true,
 		"C(i,k) = A(i,j)*B(j,k) + A(i,l)*A(l,k)":             false, // two workspaces
 	} {

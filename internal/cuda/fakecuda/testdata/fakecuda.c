@@ -29,7 +29,7 @@ enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_DEVICE = 1
        NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700, CONTEXT_IS_DESTROYED = 709 };
 
 // Kinds of things that are alive, for fake_live.
-enum { CONTEXTS, MODULES, STREAMS, EVENTS, MEMORY, HOST, POOLS, LINKS, KINDS };
+enum { CONTEXTS, MODULES, STREAMS, EVENTS, MEMORY, HOST, POOLS, LINKS, GRAPHS, KINDS };
 
 static pthread_mutex_t big = PTHREAD_MUTEX_INITIALIZER; // guards everything
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -154,7 +154,8 @@ typedef struct op {
 	struct op *next;
 } op;
 
-typedef struct stream { pthread_t thread; context *ctx; op *first, **last; long queued, run; int quit; } stream;
+typedef struct graph { op *ops, **last; } graph;
+typedef struct stream { pthread_t thread; context *ctx; op *first, **last; long queued, run; int quit; graph *recording; } stream;
 static stream *legacy;
 
 static void kernel(stream *s, op *o) {
@@ -237,6 +238,12 @@ static int put(void *handle, op o) {
 	op *copy = malloc(sizeof o);
 	*copy = o, copy->next = NULL;
 	pthread_mutex_lock(&big);
+	graph *g = s->recording;
+	if (g) {
+		*g->last = copy, g->last = &copy->next;
+		pthread_mutex_unlock(&big);
+		return 0;
+	}
 	*s->last = copy, s->last = &copy->next;
 	s->queued++;
 	pthread_cond_broadcast(&changed);
@@ -501,6 +508,51 @@ API cuStreamQuery(void *h) {
 	return current->sticky ? current->sticky : ready ? 0 : NOT_READY;
 }
 API cuStreamSynchronize(void *h) { NEED_CONTEXT; drain(of(h)); return current->sticky; }
+
+// A graph is the list of what was put into a stream; an executable one is a copy.
+static graph *copy_of(graph *g) {
+	graph *c = calloc(1, sizeof *c);
+	c->last = &c->ops;
+	for (op *o = g ? g->ops : NULL; o; o = o->next) {
+		op *copy = malloc(sizeof *o);
+		*copy = *o, copy->next = NULL;
+		if (o->params) copy->params = malloc(o->size + 1), memcpy(copy->params, o->params, o->size);
+		*c->last = copy, c->last = &copy->next;
+	}
+	count(GRAPHS, 1);
+	return c;
+}
+static int destroy(graph *g) {
+	for (op *o = g->ops, *next; o; o = next) next = o->next, free(o->params), free(o);
+	free(g);
+	count(GRAPHS, -1);
+	return 0;
+}
+API cuStreamBeginCapture_v2(stream *s, int mode) {
+	NEED_CONTEXT;
+	if (mode != 2 || s->recording) return INVALID_VALUE;
+	s->recording = copy_of(NULL);
+	return 0;
+}
+API cuStreamEndCapture(stream *s, graph **out) {
+	graph *g = s->recording;
+	if (!g) return INVALID_VALUE;
+	s->recording = NULL;
+	int code = in_context(__func__);
+	if (code) return destroy(g), code;
+	*out = g;
+	return 0;
+}
+API cuGraphInstantiateWithFlags(graph **out, graph *g, unsigned long long flags) { NEED_CONTEXT; *out = copy_of(g); return flags ? INVALID_VALUE : 0; }
+API cuGraphLaunch(graph *g, stream *s) {
+	NEED_CONTEXT;
+	graph *c = copy_of(g);
+	for (op *o = c->ops, *next; o; o = next) next = o->next, put(s, *o), free(o);
+	c->ops = NULL;
+	return destroy(c);
+}
+API cuGraphDestroy(graph *g) { MAYBE_FAIL; return destroy(g); }
+API cuGraphExecDestroy(graph *g) { MAYBE_FAIL; return destroy(g); }
 API cuStreamWaitEvent(void *s, event *e, unsigned flags) { NEED_CONTEXT; return put(s, (op){WAIT, .e = e, .seq = e->asked}); }
 API cuEventCreate(void **out, unsigned flags) { NEED_CONTEXT; *out = calloc(1, sizeof(event)); count(EVENTS, 1); return 0; }
 API cuEventDestroy_v2(event *e) { NEED_CONTEXT; count(EVENTS, -1); return 0; } // a stream may have it yet
