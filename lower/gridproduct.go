@@ -161,7 +161,7 @@ func (p *teamProducts) beside(e *emitter, st *state) ([]*iterator, bool) {
 	} else if !unionOfAtoms(set) {
 		return nil, false
 	}
-	if !w.tensor.FillKnown || !sameValue(identity, w.tensor.Fill.Convert(identity.DType())) {
+	if !bare(c.leaf.Value, c.work) || !w.tensor.FillKnown || !sameValue(identity, w.tensor.Fill.Convert(identity.DType())) {
 		return nil, false
 	}
 	var list []*iterator
@@ -177,6 +177,26 @@ func (p *teamProducts) beside(e *emitter, st *state) ([]*iterator, bool) {
 		}
 	}
 	return list, true
+}
+
+// bare reports whether an access is a summand, or what is chosen under a condition that does not read it: then it is all the same whether it is taken for
+// absent or for 0. In a quotient, or times an infinity, it is not.
+func bare(e ir.Expr, a *ir.Access) bool {
+	switch e := e.(type) {
+	case *ir.Access:
+		return true
+	case *ir.Call:
+		return e.Fn == "+" && bare(e.Args[0], a) && bare(e.Args[1], a) || e.Fn == "-" && bare(e.Args[0], a) && !reads(e.Args[1], a) || !reads(e, a)
+	case *ir.Select:
+		return !reads(e.Cond, a) && bare(e.Then, a) && bare(e.Else, a)
+	}
+	return !reads(e, a)
+}
+
+func reads(e ir.Expr, a *ir.Access) bool {
+	found := false
+	ir.Walk(e, func(x ir.Expr) { found = found || x == ir.Expr(a) })
+	return found
 }
 
 // stages emits the stages. It reports false, having emitted nothing, where the nest

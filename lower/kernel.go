@@ -101,18 +101,21 @@ func (e *emitter) loadCell(c cell) value {
 // cut depends on the data alone, so the result does not depend on threads.
 func (k *kernel) reduction(w *ir.Where) {
 	r := w.Temp.Reduce
-	tables := k.tableAllocs(w.Producer)
 	e := k.emitter(fmt.Sprintf("reduce_t%d", r.Temp.ID))
+	pairs, inside := e.flattenedPairs(w) // tables around the two loops are not made
+	if pairs == nil {
+		inside = w.Producer
+	}
+	tables := k.tableAllocs(inside)
 	e.root.wanted = !k.step.Directives.Serial
 	st := e.start(k.accessesIn(w.Producer))
 	acc := e.open(r)
 	if a, leaf := e.flattened(w); a != nil {
 		e.positions(st, a, leaf)
-	} else if a, body := e.flattenedPairs(w); a != nil {
-		tables = nil
-		e.pairs(st, a, body)
+	} else if pairs != nil {
+		e.pairs(st, pairs, inside)
 	} else {
-		e.stmt(st, w.Producer)
+		e.stmt(st, inside)
 	}
 	e.settle(acc)
 	result := k.newCell(r, "")

@@ -177,6 +177,15 @@ func (l *idleQueues) put(q *cudaQueue) {
 	}
 }
 
+// forget gives back what idle queues know, which takes memory of the device.
+func (l *idleQueues) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, q := range l.list {
+		q.replay.forget()
+	}
+}
+
 // cudaQueue is a stream.
 type cudaQueue struct {
 	engine *cudaEngine
@@ -272,6 +281,8 @@ func (q *cudaQueue) allocNew(bytes int64) (block, error) {
 		if err := q.flush(); err != nil { // which may give blocks back
 			return 0, err
 		}
+		q.replay.forget()
+		q.engine.queues.forget()
 		q.engine.spare.flush()
 		p, err = q.stream.Alloc(uint64(bytes))
 	}
@@ -292,7 +303,9 @@ func (q *cudaQueue) free(b block, bytes int64) {
 		q.freeOld(b)
 		return
 	}
-	r.freed, r.freedBytes = append(r.freed, cuda.Ptr(b)), r.freedBytes+bytes
+	if r.freed, r.freedBytes = append(r.freed, cuda.Ptr(b)), r.freedBytes+bytes; r.freedBytes > mostFreed {
+		_ = q.flush() // an error comes again
+	}
 }
 
 // freeOld gives a block that nothing uses any more back to the driver. Only a lost device fails to, and then all memory is lost.
@@ -321,7 +334,7 @@ func (q *cudaQueue) put(op streamOp) error {
 	b := &q.replay.next
 	op.end = len(b.params)
 	b.ops = append(b.ops, op)
-	if q.stream == q.engine.stream || len(b.ops) == mostOps || q.replay.freedBytes > mostFreed {
+	if q.stream == q.engine.stream || len(b.ops) == mostOps {
 		return q.flush()
 	}
 	return nil
@@ -356,11 +369,13 @@ func (q *cudaQueue) download(ctx context.Context, to unsafe.Pointer, b block, of
 	return q.stream.Download(unsafe.Slice((*byte)(to), bytes), cuda.Ptr(b)+cuda.Ptr(offset))
 }
 
+// wait waits for what is in the stream also where something could not be put there.
 func (q *cudaQueue) wait(ctx context.Context) error {
-	if err := q.flush(); err != nil {
-		return err
+	err := q.flush()
+	if waited := q.stream.Synchronize(ctx); err == nil {
+		err = waited
 	}
-	return q.stream.Synchronize(ctx)
+	return err
 }
 
 func (q *cudaQueue) publish(ctx context.Context) error {

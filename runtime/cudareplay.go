@@ -102,9 +102,28 @@ func (r *replay) put(s *cuda.Stream) error {
 		k.graph, _ = s.Record(func() error { return k.issue(s) })
 	}
 	if k.graph != nil {
-		return k.graph.Launch(s)
+		if k.graph.Launch(s) == nil {
+			return nil
+		}
+		k.drop() // its first launch takes memory of the device; a lost device says so again
 	}
 	return r.next.issue(s)
+}
+
+// drop gives the graph back.
+func (k *knownBatch) drop() {
+	if k.graph != nil {
+		_ = k.graph.Close() // only a lost device fails to
+		k.graph = nil
+	}
+}
+
+// forget gives back all that is known.
+func (r *replay) forget() {
+	for _, k := range r.known {
+		k.drop()
+	}
+	r.known = nil
 }
 
 // find is next among the known batches, which it joins: in place of the one that was not used for longest, where there are many.
@@ -121,10 +140,8 @@ func (r *replay) find() *knownBatch {
 	default:
 		i = mostKnown - 1
 		k = r.known[i]
-		if k.graph != nil {
-			_ = k.graph.Close() // only a lost device fails to
-		}
-		k.graph, k.times = nil, 0
+		k.drop()
+		k.times = 0
 	}
 	if k.times == 0 {
 		k.ops, k.params = append(k.ops[:0], r.next.ops...), append(k.params[:0], r.next.params...)

@@ -18,6 +18,9 @@ type deviceContext struct {
 	users atomic.Int64 // devices, resources and allocations in it
 	lost  atomic.Pointer[LostError]
 
+	// recording is held by those who record a graph, and exclusively for what the driver refuses meanwhile.
+	recording sync.RWMutex
+
 	pool         uintptr    // the memory pool; 0 if the device has none
 	mu           sync.Mutex // guards what follows
 	small, large *ring      // nil before their first use

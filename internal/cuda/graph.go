@@ -18,6 +18,8 @@ func (s *Stream) Record(work func() error) (*Graph, error) {
 		return nil, err
 	}
 	defer f.leave()
+	f.ctx.recording.RLock()
+	defer f.ctx.recording.RUnlock()
 	api := &f.ctx.driver.api
 	if err := f.call(&api.streamBeginCapture, s.r.handle, captureRelaxed); err != nil {
 		return nil, err

@@ -107,8 +107,11 @@ func (s *Stream) Alloc(bytes uint64) (Ptr, error) {
 		// What other streams have freed comes back when their work is done, and
 		// the driver does not wait for it.
 		api := &f.ctx.driver.api
-		if err := f.call(&api.ctxSynchronize); err != nil {
-			return 0, err
+		f.ctx.recording.Lock()
+		failed := f.call(&api.ctxSynchronize)
+		f.ctx.recording.Unlock()
+		if failed != nil {
+			return 0, failed
 		}
 		if err := f.call(&api.memPoolTrimTo, f.ctx.pool, 0); err != nil {
 			return 0, err
@@ -166,6 +169,8 @@ func (s *Stream) Free(p Ptr) error {
 		return err
 	}
 	defer f.leave()
+	f.ctx.recording.Lock() // the block may have been allocated on a stream that is another's by now
+	defer f.ctx.recording.Unlock()
 	api := &f.ctx.driver.api
 	if f.ctx.pool != 0 {
 		err = f.call(&api.memFreeAsync, uintptr(p), s.r.handle)

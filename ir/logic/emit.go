@@ -142,7 +142,7 @@ func (s *search) part(n *node) lang.Node {
 		decl.Format, decl.HasFormat = tensor.Dense(len(vars)), true
 	case s.preserve:
 		first := slices.IndexFunc(s.vars, func(x *lang.Index) bool { return s.names[x] == vars[0] })
-		decl.Format, decl.HasFormat = sparseFormat(len(vars), n.whole(len(s.vars)), s.extent[first] <= 4*n.rel.n), true
+		decl.Format, decl.HasFormat = sparseFormat(len(vars), s.wholeAxes(n), s.extent[first] <= 4*n.rel.n), true
 	}
 	key := fmt.Sprint(decl.Format, decl.HasFormat, len(vars), " ", numbered(value, names))
 	name := s.define(key, s.tensorsUnder(n), decl, func(name string) *lang.Assign {
@@ -151,21 +151,29 @@ func (s *search) part(n *node) lang.Node {
 	return reference(name, vars)
 }
 
-// whole counts the last of a node's variables, of so many, that dense parts alone have, but for one variable: the rest says whether there is anything.
-func (n *node) whole(vars int) (count int) {
+// wholeAxes counts the last of a node's variables, of so many, that dense parts alone have, but for one variable: the rest says whether there is anything.
+func (s *search) wholeAxes(n *node) (count int) {
 	left := rank(n.out)
-	for v := vars - 1; v >= 0 && left > 1; v-- {
+	for v := len(s.vars) - 1; v >= 0 && left > 1; v-- {
 		if !n.out.has(v) {
 			continue
 		}
 		for _, k := range n.kids {
-			if k.rel.vars.has(v) && (k.rel.order != nil || k.rel.weight != 1) {
+			if k.rel.vars.has(v) && !s.stored(k) {
 				return count
 			}
 		}
 		count, left = count+1, left-1
 	}
 	return count
+}
+
+// stored reports whether a node has a value everywhere, in the sense of what is stored: it reads dense operands alone.
+func (s *search) stored(n *node) bool {
+	if n.factor == nil {
+		return n.dense
+	}
+	return !slices.ContainsFunc(lang.Accesses(n.factor.expr), func(a *lang.Access) bool { return !s.facts[a.Tensor].dense })
 }
 
 // visitInside optimises what stands inside a factor.

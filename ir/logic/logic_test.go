@@ -284,6 +284,7 @@ func TestSparseResults(t *testing.T) {
 	}{
 		{"C(i,l) = A(i,j)*B(j,k)*X(k,l)", "CSR", map[string]operand{"A": csr, "B": csr, "X": uniform(tensor.CSR, 1, n, 4)}},
 		{"C(i,l) = A(i,j)*X(j,k)*B(l,k)", "S-D", map[string]operand{"A": uniform(tensor.CSR, 8, 2000, 2000), "X": dense(2000, 400), "B": uniform(tensor.CSR, 8, 400, 400)}},
+		{"C(i,l) = A(i,j)*(X(j,k)/2)*B(l,k)", "CSR", map[string]operand{"A": uniform(tensor.CSR, 8, 2000, 2000), "X": uniform(tensor.CSR, 380, 2000, 400), "B": uniform(tensor.CSR, 8, 400, 400)}},
 	} {
 		p, r := optimise(t, c.text, c.operands, func(o *Options) {
 			stores := o.Stores

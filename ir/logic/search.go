@@ -78,7 +78,7 @@ func (s *search) made(kids []*node, raw *relation, out varset) *node {
 	allDense := true
 	for _, k := range kids {
 		n.first, n.leaves = min(n.first, k.first), n.leaves+k.leaves
-		allDense = allDense && k.rel.order == nil && k.rel.weight == 1
+		allDense = allDense && k.rel.order == nil && k.rel.weight == 1 && (!s.preserve || s.stored(k))
 	}
 	n.rel = project(raw, out)
 	cells := s.cells(out)

@@ -271,6 +271,8 @@ class Processes(unittest.TestCase):
     slow = dict(args={"A": np.ones((1500, 1500)), "B": np.ones((1500, 1500))}, program="C(i,j) = A(i,k)*B(k,j)")
 
     def test_interrupt(self):
+        # A shell that runs the tests in the background has it ignored.
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
         main = threading.get_ident()
         threading.Timer(0.3, lambda: signal.pthread_kill(main, signal.SIGINT)).start()
         begin = time.monotonic()

@@ -195,6 +195,7 @@ func (st *step) plan(ctx context.Context, env map[string]*Tensor) error {
 		st.read = append(st.read, u.tensor)
 	}
 	if st.asked, err = s.asked(r.grid, env, o); err != nil {
+		st.forget() // the next run inspects anew
 		return err
 	}
 	st.how = s.choose(r.grid, st.asked)

@@ -144,13 +144,15 @@ func testGridProduct(t *testing.T, text string, formats []string, dt tensor.DTyp
 func TestGridProductTeams(t *testing.T) {
 	s := gridSession(t, 0)
 	for text, want := range map[string]bool{
-		"C(i,k) = A(i,j)*B(j,k)":                             true,
-		"C(i,k) = any_j (A(i,j) and B(j,k))":                 true,
-		"C(i,k) = A(i,j)*B(j,k) + B(i,k)":                    true,
-		"C(i,k) = B(i,k)*(sum_j A(i,j)*B(j,k))":              true,
-		"C(i,k) = where(B(i,k) > 0, sum_j A(i,j)*B(j,k), 0)": true, // stores all that B does
-		"C(i,k) = A(i,j)*B(j,l)*A(l,k)":                      true,
-		"C(i,k) = A(i,j)*B(j,k) + A(i,l)*A(l,k)":             false, // two workspaces
+		"C(i,k) = A(i,j)*B(j,k)":                                     true,
+		"C(i,k) = any_j (A(i,j) and B(j,k))":                         true,
+		"C(i,k) = A(i,j)*B(j,k) + B(i,k)":                            true,
+		"C(i,k) = B(i,k)*(sum_j A(i,j)*B(j,k))":                      true,
+		"C(i,k) = where(B(i,k) > 0, sum_j A(i,j)*B(j,k), 0)":         true, // stores all that B does
+		"C(i,k) = A(i,j)*B(j,l)*A(l,k)":                              true,
+		"C(i,k) = where(stored(B(i,k)), (sum_j A(i,j)*B(j,k))/k, 0)": false, // 0/0 where nothing was summed
+		"C(i,k) = B(i,k) - (sum_j A(i,j)*B(j,k))":                    false, // another zero where nothing was summed
+		"C(i,k) = A(i,j)*B(j,k) + A(i,l)*A(l,k)":                     false, // two workspaces
 	} {
 		k, err := s.Compile(t.Context(), text, Format("A", tensor.CSR, tensor.Float64), Format("B", tensor.CSR, tensor.Float64), Format("C", tensor.CSR, tensor.Float64))
 		if err != nil {

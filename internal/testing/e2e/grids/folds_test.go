@@ -29,6 +29,7 @@ func TestFoldsOfEntriesOnGrids(t *testing.T) {
 		{"s = A(i,j)*B(j,k)*G(i,k)", "middle"},
 		{"s = A(i,j)*B(j,k)*G(i,k)*x(k)*y(i)", "middle"},
 		{"s = A(i,j)*A(i,j)*B(j,k)*G(i,k)", ""},
+		{"s = A(i,j)*B(j,l)*G(k,l)", "middle"},
 		{"s = A(i,j)*B(j,k)*G(j,k)", ""},
 		{"s = max_{i,j,k} A(i,j)*B(j,k)*G(i,k)", ""},
 		{"s = sum_{i,j,k} A(i,j)*(B(j,k)*G(i,k) + 1)", ""},
