@@ -153,7 +153,7 @@ func (e *emitter) flattenedPairs(w *ir.Where) (*ir.Access, ir.Stmt) {
 	return nil, nil
 }
 
-// searchesFor reports whether an access has a level for one of two coordinates in which not all of these are.
+// searchesFor reports whether an access stores one of two coordinates in a level that does not have all of them, so that it would have to be searched for.
 func searchesFor(a *ir.Access, i, j *ir.Index) bool {
 	levels := a.Tensor.Format.Physical()
 	if a.Tensor.Work != nil || len(levels) != len(a.Indices) {

@@ -179,14 +179,16 @@ func (p *teamProducts) beside(e *emitter, st *state) ([]*iterator, bool) {
 	return list, true
 }
 
-// bare reports whether an access is a summand, or what is chosen under a condition that does not read it: then it is all the same whether it is taken for
-// absent or for 0. In a quotient, or times an infinity, it is not.
+// bare reports whether an expression takes a value only as a term of sums, or as what is chosen under a condition that does not read it: then it is all the same
+// whether the value is absent or 0. In a quotient, times an infinity, or with its sign changed, it is not.
 func bare(e ir.Expr, a *ir.Access) bool {
 	switch e := e.(type) {
 	case *ir.Access:
 		return true
+	case *ir.Cast:
+		return bare(e.X, a)
 	case *ir.Call:
-		return e.Fn == "+" && bare(e.Args[0], a) && bare(e.Args[1], a) || e.Fn == "-" && bare(e.Args[0], a) && !reads(e.Args[1], a) || !reads(e, a)
+		return (e.Fn == "+" || e.Fn == "-") && bare(e.Args[0], a) && bare(e.Args[1], a) || !reads(e, a)
 	case *ir.Select:
 		return !reads(e.Cond, a) && bare(e.Then, a) && bare(e.Else, a)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // The driver takes microseconds for each launch, which is as long as a small kernel takes; a graph of launches takes one for all of them.
-// A queue therefore keeps what it is told to do until somebody waits, and compares it with what it did before: where a
+// A queue therefore keeps what it is told to do until a run ends or somebody waits, and compares it with what it did before: where a
 // program runs again on the same arrays, and its results come to lie where they lay, that is the same to the last address, and the graph that was
 // recorded of it is put into the stream instead.
 
@@ -20,7 +20,7 @@ type streamOp struct {
 	byteCount uint64
 }
 
-// batch is what a queue does between two waits.
+// batch is what a queue puts into its stream at once.
 type batch struct {
 	ops    []streamOp
 	params []byte

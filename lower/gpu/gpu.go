@@ -44,7 +44,7 @@ const (
 	// maxChunks bounds the chunks of a stage whose results are later gone
 	// through by one thread.
 	maxChunks = 1 << 12
-	// manyChunks is that where one element is enough for a chunk.
+	// manyChunks is that where the partition says, by a grain of 1, that one element is enough for a chunk.
 	manyChunks = 1 << 15
 )
 

@@ -67,6 +67,7 @@ func TestGridProducts(t *testing.T) {
 		{"C(i,k) = any_j (A(i,j) > 0 and B(j,k) != 0)", "CSR CSR CSR"},
 		{"C(i,k) = A(i,j)*B(j,l)*A(l,k)", "CSR CSR CSR"},
 		{"C(k,i) = A(i,j)*B(k,j)", "CSC CSC CSC"},
+		{"C(i,k) = B(i,k) - (sum_j A(i,j)*B(j,k))", "CSR CSR CSR"},
 	} {
 		type run struct {
 			dt    tensor.DType
@@ -151,7 +152,8 @@ func TestGridProductTeams(t *testing.T) {
 		"C(i,k) = where(B(i,k) > 0, sum_j A(i,j)*B(j,k), 0)":         true, // stores all that B does
 		"C(i,k) = A(i,j)*B(j,l)*A(l,k)":                              true,
 		"C(i,k) = where(stored(B(i,k)), (sum_j A(i,j)*B(j,k))/k, 0)": false, // 0/0 where nothing was summed
-		"C(i,k) = B(i,k) - (sum_j A(i,j)*B(j,k))":                    false, // another zero where nothing was summed
+		"C(i,k) = B(i,k) - (sum_j A(i,j)*B(j,k))":                    true,
+		"C(i,k) = where(stored(B(i,k)), -(sum_j A(i,j)*B(j,k)), 0)":  false, // -0 where nothing was summed
 		"C(i,k) = A(i,j)*B(j,k) + A(i,l)*A(l,k)":                     false, // two workspaces
 	} {
 		k, err := s.Compile(t.Context(), text, Format("A", tensor.CSR, tensor.Float64), Format("B", tensor.CSR, tensor.Float64), Format("C", tensor.CSR, tensor.Float64))
