@@ -39,15 +39,12 @@ func (s *Service) Reshape(ctx context.Context, t *tensor.Tensor, shape []int64, 
 			defer whole.Release()
 			return s.remote().reshaped(ctx, whole, mapping{Map: &m, extents: slices.Clone(shape)}, format)
 		},
-		func() (*tensor.Tensor, error) {
-			if usuallyTyped(t) {
-				out, err := s.begin(false).reshaped(ctx, t, mapping{Map: &m, extents: slices.Clone(shape)}, format)
-				if !errors.Is(err, errFallback) {
-					return out, err
-				}
+		byKernels(func() (*tensor.Tensor, error) {
+			if !usuallyTyped(t) {
+				return nil, errFallback
 			}
-			return here()
-		}, t)
+			return s.begin(false).reshaped(ctx, t, mapping{Map: &m, extents: slices.Clone(shape)}, format)
+		}, here), t)
 }
 
 // reshaped is a sorted tensor in another shape, by a kernel.
@@ -82,11 +79,11 @@ func usuallyTyped(t *tensor.Tensor) bool {
 }
 
 // unblocked stores a tensor in blocks without them, by a kernel.
-func (s *Service) unblocked(ctx context.Context, c *conversion, b *tensor.Blocks, format tensor.Format) (*tensor.Tensor, error) {
+func (c *conversion) unblocked(ctx context.Context, b *tensor.Blocks, format tensor.Format) (*tensor.Tensor, error) {
 	t := b.Blocked()
 	if c.resident {
 		var err error
-		if t, err = s.onDevice(ctx, t, t.Format().Standard()); err != nil {
+		if t, err = c.onDevice(ctx, t, t.Format().Standard()); err != nil {
 			return nil, err
 		}
 		defer t.Release()
@@ -113,18 +110,41 @@ func (s *Service) Concat(ctx context.Context, axis int, format tensor.Format, te
 			return nil, errFallback
 		case format.IsDense():
 			return s.concatDense(ctx, axis, shape, format, tensors)
-		case format.HasBlocks() || slices.ContainsFunc(tensors, func(t *tensor.Tensor) bool { return keepsBlocks(t.Format()) }):
-			return nil, fallback("kernels do not keep dense blocks")
 		}
-		maps, next := make([]mapping, len(tensors)), int64(0)
-		for i, t := range tensors {
-			if next > 0 {
-				maps[i] = shifting(len(shape), axis, next)
-			}
-			next += t.Dims()[axis]
+		return s.remote().concatenated(ctx, axis, shape, format, tensors)
+	}, byKernels(func() (*tensor.Tensor, error) {
+		shape, err := tensor.ConcatShape(axis, tensors)
+		if err != nil || len(shape) != format.Rank() || format.IsDense() || format.Relaxed() || slices.ContainsFunc(tensors, func(t *tensor.Tensor) bool { return !usuallyTyped(t) }) {
+			return nil, errFallback
 		}
-		return s.appended(ctx, tensors, maps, shape, format)
-	}, here, tensors...)
+		return s.begin(false).concatenated(ctx, axis, shape, format, tensors)
+	}, here), tensors...)
+}
+
+// byKernels does something by kernels, or else without.
+func byKernels(kernels, without func() (*tensor.Tensor, error)) func() (*tensor.Tensor, error) {
+	return func() (*tensor.Tensor, error) {
+		out, err := kernels()
+		if errors.Is(err, errFallback) {
+			return without()
+		}
+		return out, err
+	}
+}
+
+// concatenated is Concat to a format that is not dense, by kernels.
+func (c *conversion) concatenated(ctx context.Context, axis int, shape []int64, format tensor.Format, tensors []*tensor.Tensor) (*tensor.Tensor, error) {
+	if format.HasBlocks() || format.Extended() || slices.ContainsFunc(tensors, func(t *tensor.Tensor) bool { return keepsBlocks(t.Format()) }) {
+		return nil, fallback("kernels do not keep dense blocks")
+	}
+	maps, next := make([]mapping, len(tensors)), int64(0)
+	for i, t := range tensors {
+		if next > 0 {
+			maps[i] = shifting(len(shape), axis, next)
+		}
+		next += t.Dims()[axis]
+	}
+	return c.appended(ctx, tensors, maps, shape, format)
 }
 
 // concatDense is Concat to a format of D levels: with the axis first, the tensors stand one
@@ -149,7 +169,7 @@ func (s *Service) concatDense(ctx context.Context, axis int, shape []int64, form
 		defer all.Release()
 		arrays = append(arrays, all.Values())
 	}
-	values, err := s.concatVectors(ctx, tensors[0].DType(), arrays...)
+	values, err := s.remote().joined(ctx, arrays)
 	if err != nil {
 		return nil, err
 	}
@@ -172,13 +192,7 @@ func (s *Service) Prune(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, 
 		return t.Share(), nil
 	}
 	return s.place(fmt.Sprintf("prune %s", format), func() (*tensor.Tensor, error) { return s.prunedThere(ctx, t) },
-		func() (*tensor.Tensor, error) {
-			out, err := s.begin(false).pruned(ctx, t)
-			if errors.Is(err, errFallback) {
-				return t.Prune(s.within()...)
-			}
-			return out, err
-		}, t)
+		byKernels(func() (*tensor.Tensor, error) { return s.begin(false).pruned(ctx, t) }, func() (*tensor.Tensor, error) { return t.Prune(s.within()...) }), t)
 }
 
 // pruned is a tensor without the stored entries that equal the fill, by a kernel.
