@@ -1,7 +1,6 @@
 package spill
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strconv"
 	"syscall"
 	"time"
 	"unsafe"
@@ -302,11 +300,12 @@ func (f *Files) keepWatch(b *block) {
 const (
 	look      = 5 * time.Millisecond
 	pace      = 20       // times as long as letting go takes a processor, nothing is let go
-	libraries = 64 << 20 // what LLVM and others take, at most; they are mapped, too
+	libraries = 64 << 20 // what the program, LLVM and others take
+	pieces    = 64       // of a block, at most, that are let go of one after the other
 )
 
-// keep lets go of mapped pages when there are many: they stay in the system's memory as long as there is room, and are the same when
-// they are touched again. That takes its time where a program jumps about, so it is not done again and again.
+// keep lets go of mapped pages when the process has more memory than the limit, whatever for, but for a quarter of it: they stay in the system's memory as long as there is room, and
+// are the same when they are touched again. That takes its time where a program jumps about, so it is not done again and again.
 func (f *Files) keep() {
 	runtime.LockOSThread() // whose time is taken
 	defer runtime.UnlockOSThread()
@@ -319,11 +318,11 @@ func (f *Files) keep() {
 		case <-time.After(wait):
 		}
 		wait = look
-		if resident() < libraries+room/4*3 {
+		if all, mapped := resident(); all < libraries+room || mapped < libraries+room/4 {
 			continue
 		}
 		begun := processorTime()
-		f.drop(libraries + room/4)
+		f.drop(libraries+room/8*7, libraries+room/8, room/share)
 		wait = max(wait, pace*(processorTime()-begun))
 	}
 }
@@ -338,31 +337,37 @@ func processorTime() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// drop lets go of blocks until no more than so many bytes of mapped files are in memory. Large blocks are
-// gone through from end to end as a rule; small ones, such as vectors and the rows of a factor, are more likely to be touched again soon.
-func (f *Files) drop(most int64) {
+// drop lets go of blocks, by pieces of so many bytes or more, until no more than most bytes are in memory, or of mapped files no more than least. Large blocks are gone through from end to end as a rule, so of those the
+// piece after the one before is what was touched longest ago; small ones, such as vectors and the rows of a factor, are more likely to be touched again soon.
+func (f *Files) drop(most, least, piece int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	largest := slices.SortedFunc(maps.Values(f.blocks), func(a, b *block) int { return cmp.Compare(len(b.pages), len(a.pages)) })
 	for _, b := range largest {
-		syscall.Madvise(b.pages, syscall.MADV_DONTNEED) // pages of shared mappings are the file's
-		if resident() <= most {
-			return
+		piece := (max(int(piece), len(b.pages)/pieces)/os.Getpagesize() + 1) * os.Getpagesize()
+		for range (len(b.pages) + piece - 1) / piece {
+			if b.next >= len(b.pages) {
+				b.next = 0
+			}
+			syscall.Madvise(b.pages[b.next:min(b.next+piece, len(b.pages))], syscall.MADV_DONTNEED) // pages of shared mappings are the file's
+			b.next += piece
+			if all, mapped := resident(); all <= most || mapped <= least {
+				return
+			}
 		}
 	}
 }
 
-// resident is how many bytes of mapped files this process has in memory; 0 where that is not told.
-func resident() int64 {
+// resident is how many bytes this process has in memory, and how many of those are of mapped files; 0 where that is not told.
+func resident() (all, mapped int64) {
 	text, err := os.ReadFile("/proc/self/statm")
-	fields := bytes.Fields(text)
-	if err != nil || len(fields) < 3 {
-		return 0
-	}
-	const shared = 2
-	n, err := strconv.ParseInt(string(fields[shared]), 10, 64)
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	return n * int64(os.Getpagesize())
+	var total int64
+	if _, err := fmt.Sscan(string(text), &total, &all, &mapped); err != nil {
+		return 0, 0
+	}
+	page := int64(os.Getpagesize())
+	return all * page, mapped * page
 }

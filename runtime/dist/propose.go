@@ -214,9 +214,19 @@ func (p *proposer) on(g *placement.Grid, args map[string]*Tensor, ordered bool) 
 	return found, nil
 }
 
-// held is how many bytes all ranks together have of a tensor.
+// held is how many bytes all ranks together have of a tensor: its entries, and where the lists of their coordinates begin, such as a number for each row of a part.
 func held(t *Tensor) float64 {
-	return float64(t.Entries) * width(t) * float64(copies(t.Placement))
+	bytes := float64(t.Entries) * width(t) * float64(copies(t.Placement))
+	lists := 4 * float64(t.Placement.Grid.Ranks())
+	for _, axis := range t.Format.Order() {
+		if listed(t.Format, axis) {
+			return bytes + lists
+		}
+		if lists *= float64(t.Shape[axis]); t.Placement.Cuts[axis] != nil {
+			lists /= float64(t.Placement.Cuts[axis].Parts)
+		}
+	}
+	return bytes
 }
 
 // width is how many bytes an entry takes, with its coordinates.
