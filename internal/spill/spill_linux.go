@@ -301,6 +301,7 @@ const (
 	look      = 5 * time.Millisecond
 	pace      = 20       // times as long as letting go takes a processor, nothing is let go
 	libraries = 64 << 20 // what the program, LLVM and others take
+	soon      = 10 * look
 	pieces    = 64       // of a block, at most, that are let go of one after the other
 )
 
@@ -311,6 +312,8 @@ func (f *Files) keep() {
 	defer runtime.UnlockOSThread()
 	defer close(f.closed)
 	wait, room := look, max(f.limit, libraries) // a smaller one is lost in what varies of libraries
+	few := room / 8
+	much, last := few, time.Now() // how much is let go of: the more, the sooner it was too much again
 	for {
 		select {
 		case <-f.closing:
@@ -321,9 +324,12 @@ func (f *Files) keep() {
 		if all, mapped := resident(); all < libraries+room || mapped < libraries+room/4 {
 			continue
 		}
+		if much = max(much/2, few); time.Since(last) < soon {
+			much = min(4*much, room)
+		}
 		begun := processorTime()
-		f.drop(libraries+room/8*7, libraries+room/8, room/share)
-		wait = max(wait, pace*(processorTime()-begun))
+		f.drop(libraries+room-much, libraries+few, room/share)
+		wait, last = max(wait, pace*(processorTime()-begun)), time.Now()
 	}
 }
 
