@@ -302,7 +302,7 @@ const (
 	pace      = 20       // times as long as letting go takes a processor, nothing is let go
 	libraries = 64 << 20 // what the program, LLVM and others take
 	soon      = 10 * look
-	pieces    = 64       // of a block, at most, that are let go of one after the other
+	pieces    = 64 // of a block, at most, that are let go of one after the other
 )
 
 // keep lets go of mapped pages when the process has more memory than the limit, whatever for, but for a quarter of it: they stay in the system's memory as long as there is room, and
