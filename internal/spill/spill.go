@@ -31,7 +31,6 @@ type Files struct {
 type block struct {
 	mapped []byte
 	pages  []byte   // the whole ones
-	next   int      // of those, which is let go of next
 	file   *os.File // nil: somebody else's
 	at     int64    // where in it the block begins
 	used   int64    // bytes of it that are wanted
@@ -44,7 +43,7 @@ var ErrApart = errors.New("what is to be written does not lie in one file")
 // share is the part of the limit that is too large a block for memory.
 const share = 16
 
-// New makes blocks in a directory, such that the process takes about limit bytes of memory beside the program's, as long as what does not lie in files leaves room for those. The directory must be on a disk that can set
+// New makes blocks in a directory, such that the process has about limit bytes of memory beside the program's, where what is not in files leaves half of that to those that are. The directory must be on a disk that can set
 // room aside: otherwise a full one would end the process, without a word, where a kernel writes.
 func New(dir string, limit int64) (*Files, error) {
 	f := &Files{dir: dir, limit: limit, from: max(limit/share, 1), blocks: map[*byte]*block{}, closing: make(chan struct{}), closed: make(chan struct{})}

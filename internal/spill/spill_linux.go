@@ -1,6 +1,7 @@
 package spill
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"syscall"
 	"time"
 	"unsafe"
@@ -300,20 +302,16 @@ func (f *Files) keepWatch(b *block) {
 const (
 	look      = 5 * time.Millisecond
 	pace      = 20       // times as long as letting go takes a processor, nothing is let go
-	libraries = 64 << 20 // what the program, LLVM and others take
-	soon      = 10 * look
-	pieces    = 64 // of a block, at most, that are let go of one after the other
+	libraries = 64 << 20 // what the program, LLVM and others take; they are mapped, too
 )
 
-// keep lets go of mapped pages when the process has more memory than the limit, whatever for, but for a quarter of it: they stay in the system's memory as long as there is room, and
-// are the same when they are touched again. That takes its time where a program jumps about, so it is not done again and again.
+// keep lets go of mapped pages when there are many, as the process has more memory than the limit, whatever for: they stay in the system's memory as long as there is room, and are
+// the same when they are touched again. That takes its time where a program jumps about, so it is not done again and again, and half of the limit is for them in any case.
 func (f *Files) keep() {
 	runtime.LockOSThread() // whose time is taken
 	defer runtime.UnlockOSThread()
 	defer close(f.closed)
 	wait, room := look, max(f.limit, libraries) // a smaller one is lost in what varies of libraries
-	few := room / 8
-	much, last := few, time.Now() // how much is let go of: the more, the sooner it was too much again
 	for {
 		select {
 		case <-f.closing:
@@ -321,15 +319,12 @@ func (f *Files) keep() {
 		case <-time.After(wait):
 		}
 		wait = look
-		if all, mapped := resident(); all < libraries+room || mapped < libraries+room/4 {
+		if all, mapped := resident(); all < libraries+room || mapped < libraries+room/2 {
 			continue
 		}
-		if much = max(much/2, few); time.Since(last) < soon {
-			much = min(4*much, room)
-		}
 		begun := processorTime()
-		f.drop(libraries+room-much, libraries+few, room/share)
-		wait, last = max(wait, pace*(processorTime()-begun)), time.Now()
+		f.drop(libraries + room/4)
+		wait = max(wait, pace*(processorTime()-begun))
 	}
 }
 
@@ -343,23 +338,16 @@ func processorTime() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// drop lets go of blocks, by pieces of so many bytes or more, until no more than most bytes are in memory, or of mapped files no more than least. Large blocks are gone through from end to end as a rule, so of those the
-// piece after the one before is what was touched longest ago; small ones, such as vectors and the rows of a factor, are more likely to be touched again soon.
-func (f *Files) drop(most, least, piece int64) {
+// drop lets go of blocks until no more than so many bytes of mapped files are in memory. Large blocks are
+// gone through from end to end as a rule; small ones, such as vectors and the rows of a factor, are more likely to be touched again soon.
+func (f *Files) drop(most int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	largest := slices.SortedFunc(maps.Values(f.blocks), func(a, b *block) int { return cmp.Compare(len(b.pages), len(a.pages)) })
 	for _, b := range largest {
-		piece := (max(int(piece), len(b.pages)/pieces)/os.Getpagesize() + 1) * os.Getpagesize()
-		for range (len(b.pages) + piece - 1) / piece {
-			if b.next >= len(b.pages) {
-				b.next = 0
-			}
-			syscall.Madvise(b.pages[b.next:min(b.next+piece, len(b.pages))], syscall.MADV_DONTNEED) // pages of shared mappings are the file's
-			b.next += piece
-			if all, mapped := resident(); all <= most || mapped <= least {
-				return
-			}
+		syscall.Madvise(b.pages, syscall.MADV_DONTNEED) // pages of shared mappings are the file's
+		if _, mapped := resident(); mapped <= most {
+			return
 		}
 	}
 }
@@ -367,13 +355,13 @@ func (f *Files) drop(most, least, piece int64) {
 // resident is how many bytes this process has in memory, and how many of those are of mapped files; 0 where that is not told.
 func resident() (all, mapped int64) {
 	text, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
+	fields := bytes.Fields(text)
+	if err != nil || len(fields) < 3 {
 		return 0, 0
 	}
-	var total int64
-	if _, err := fmt.Sscan(string(text), &total, &all, &mapped); err != nil {
-		return 0, 0
+	pages := func(field []byte) int64 {
+		n, _ := strconv.ParseInt(string(field), 10, 64) // 0 of what is no number
+		return n * int64(os.Getpagesize())
 	}
-	page := int64(os.Getpagesize())
-	return all * page, mapped * page
+	return pages(fields[1]), pages(fields[2])
 }

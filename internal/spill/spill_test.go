@@ -34,7 +34,7 @@ func TestMap(t *testing.T) {
 	for i := range m {
 		m[i] = byte(i)
 	}
-	f.drop(0, 0, 1<<20)
+	f.drop(0)
 	f.Cut(m, 1<<20)
 	for i, v := range m {
 		want := byte(i)
