@@ -199,7 +199,7 @@ func Choices(prog *lang.Program, wanted []string, grids bool) bool {
 			}
 			return true
 		})
-		return found && (factors > 2 || nested > 1 || factors == 2 && (privateIndex(s.RHS) || probes(lang.Accesses(s.RHS), grids) || columned(s.RHS)))
+		return found && (!grids && callsFold(s.RHS) || factors > 2 || nested > 1 || factors == 2 && (privateIndex(s.RHS) || probes(lang.Accesses(s.RHS), grids) || columned(s.RHS)))
 	})
 }
 

@@ -162,6 +162,14 @@ var programs = []struct {
 	{"G(i,r) = sum_j (A(i,j) - sum_k U(i,k)*V(j,k))*V(j,r)", map[string]operand{"A": csr, "U": dense(n, 16), "V": dense(n, 16)}},
 	{"H(i,f) = max(sum_j A(i,j)*X(j,f), 0)", map[string]operand{"A": csr, "X": dense(n, 16)}},
 	{"Y(i,j) = M(i,j)*exp(sum_k U(i,k)*W(k,j))", map[string]operand{"M": uniform(tensor.CSR, 2, 2000, 2000), "U": dense(2000, 16), "W": dense(16, 2000)}},
+	// Rows of an intermediate that a sparse operand has alone are needed.
+	{"H(i,f) = m(i)*max(sum_j A(i,j)*sum_k X(j,k)*W(k,f), 0)", map[string]operand{"m": uniform(sparseVec, 0.01, n), "A": csr, "X": dense(n, 128), "W": dense(128, 8)}},
+	{"H(i,f) = m(i)*max(sum_j A(i,j)*sum_k X(j,k)*W(k,f), 0)", map[string]operand{"m": uniform(sparseVec, 0.9, n), "A": csr, "X": dense(n, 128), "W": dense(128, 8)}},
+	{"H(i,f) = where(stored(m(i)), max(sum_j A(i,j)*sum_k X(j,k)*W(k,f), 0), 0)", map[string]operand{"m": uniform(sparseVec, 0.01, n), "A": csr, "X": dense(n, 128), "W": dense(128, 8)}},
+	// Functions of sums are computed for four elements at once.
+	{"y(i) = sigmoid(sum_j A(i,j)*x(j))", map[string]operand{"A": csr, "x": vec}},
+	{"g(j) = sum_i A(i,j)*(sigmoid(sum_k A(i,k)*x(k)) - y(i))", map[string]operand{"A": csr, "x": vec, "y": vec}},
+	{"Y(i,f) = sum_j A(i,j)*tanh(sum_k X(j,k)*W(k,f))", map[string]operand{"A": csr, "X": dense(n, 16), "W": dense(16, 8)}},
 	// Other operators.
 	{"d(i) = min_j (A(i,j) + min_k (B(j,k) + x(k)))", map[string]operand{"A": dense(2000, 2000), "B": dense(2000, 2000), "x": dense(2000)}},
 	{"h(i,j) = max(exp(A(i,j)), sum_k X(j,k)*x(k))", map[string]operand{"A": dense(2000, 2000), "X": dense(2000, 2000), "x": dense(2000)}},
