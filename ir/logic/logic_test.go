@@ -380,3 +380,31 @@ func TestInlined(t *testing.T) {
 		}
 	}
 }
+
+// TestPredicted compares iterations that are estimated with those that loops have: a sum that stands in a product is computed where the other factors store
+// something, and one that depends on nothing around it once.
+func TestPredicted(t *testing.T) {
+	small := dense(n, 16)
+	for _, test := range []struct {
+		text     string
+		operands map[string]operand
+		want     float64
+	}{
+		{"C(i,j) = S(i,j)*sum_k U(i,k)*V(j,k)", map[string]operand{"S": csr, "U": small, "V": small}, 16 * 16 * n},
+		{"C(i,j) = where(stored(S(i,j)), sum_k U(i,k)*V(j,k), 0)", map[string]operand{"S": csr, "U": small, "V": small}, 16 * 16 * n},
+		{"H(i,k) = sum_j A(i,j)*sum_f U(j,f)*W(f,k)", map[string]operand{"A": csr, "U": small, "W": dense(16, 8)}, (1 + 16) * 16 * 8 * n},
+		{"y(i) = x(i)*sum_k v(k)", map[string]operand{"x": vec, "v": dense(1000)}, 1000},
+	} {
+		p, _ := optimise(t, test.text, test.operands, nil)
+		stats := map[string]*tensor.Statistics{}
+		for name, o := range test.operands {
+			stats[name] = o.stats
+		}
+		stores := func() (map[*lang.Tensor]Stored, bool) {
+			return map[*lang.Tensor]Stored{p.Stmts[0].LHS.Tensor: {tensor.Dense(2), tensor.Zero(tensor.Float64)}}, true
+		}
+		if got := Predict(p, Options{Statistics: stats, Stores: stores})[0].Iterations; got < test.want/1.5 || got > 1.5*test.want {
+			t.Errorf("%s: %g iterations, want about %g", test.text, got, test.want)
+		}
+	}
+}
