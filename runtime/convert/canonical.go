@@ -112,8 +112,14 @@ func (s *Service) Joined(ctx context.Context, parts []*tensor.Tensor, format ten
 func (s *Service) Unblocked(ctx context.Context, b *tensor.Blocks, format tensor.Format) (*tensor.Tensor, error) {
 	return s.copies.copy(ctx, []*tensor.Tensor{b.Blocked()}, copyKey{format: format, way: madeWhole, shape: fmt.Sprint(b.Shape())}, func(ctx context.Context) (*tensor.Tensor, error) {
 		return s.place(fmt.Sprintf("store blocks in %s as %s", b.Blocked().Format(), format),
-			func() (*tensor.Tensor, error) { return s.unblockedOnDevice(ctx, b, format) },
-			func() (*tensor.Tensor, error) { return b.Expand(format, s.within()...) }, b.Blocked())
+			func() (*tensor.Tensor, error) { return s.unblocked(ctx, s.remote(), b, format) },
+			func() (*tensor.Tensor, error) {
+				out, err := s.unblocked(ctx, s.begin(false), b, format)
+				if errors.Is(err, errFallback) {
+					return b.Expand(format, s.within()...)
+				}
+				return out, err
+			}, b.Blocked())
 	})
 }
 
@@ -122,18 +128,7 @@ func (s *Service) joinedOnDevice(ctx context.Context, parts []*tensor.Tensor, fo
 	if slices.ContainsFunc(parts, func(t *tensor.Tensor) bool { return t.Format().HasBlocks() }) || format.HasBlocks() {
 		return nil, fallback("kernels leave out what equals the fill in dense blocks")
 	}
-	return s.appended(ctx, parts, func(*coordList, int) {}, parts[0].Shape(), format)
-}
-
-// unblockedOnDevice stores a tensor in blocks without them, on the device.
-func (s *Service) unblockedOnDevice(ctx context.Context, b *tensor.Blocks, format tensor.Format) (*tensor.Tensor, error) {
-	l, err := s.listOf(ctx, b.Blocked())
-	if err != nil {
-		return nil, err
-	}
-	defer l.release()
-	l.unblock(b.Shape())
-	return l.store(format)
+	return s.appended(ctx, parts, make([]mapping, len(parts)), parts[0].Shape(), format)
 }
 
 // copy returns the remembered copy of some tensors, or makes it; the key says what it is
