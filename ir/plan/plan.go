@@ -326,7 +326,7 @@ func (p *planner) compute(nf *normalForm, s *lang.Stmt, result *ir.Tensor, step 
 	case p.Options.Grids && nf.becomesList(result):
 		store(ir.MustFormat(result.Format.Order(), tensor.Coordinates(result.Rank)), "its entries are found as a list")
 	}
-	if target == result && !p.Options.OwnResults && !p.usedAfter(s) {
+	if target == result && result.Source == s.LHS.Tensor && !p.Options.OwnResults && !p.usedAfter(s) {
 		result.Relaxed = s.LHS.Tensor.Relaxed
 	}
 	best, err := p.scheduled(nf, s, step)

@@ -49,6 +49,7 @@ func TestResultsInAnyOrder(t *testing.T) {
 		{"C(i,k) = 0.5 * sum_j A(i,j) * B(j,k)", "0 2 1 2", "1 5.5 3.5 1.5"},
 		{product + "\ny(k) = C(0,k) + B(1,k)", "0 2 1 2", "2 11 7 3"},
 		{"C(i,k) = A(i,k) + B(i,k)", "0 1 2 0 2 0 1 2", "1 2 1 1 5 3 7 1"},
+		{"C(i,k) = cummax_k (A(i,k) - B(i,k))", "0 1 2 0 1 2 0 1 2", "1 2 2 -1 0 0 3 3 3"},
 		{"C(i,k) = A(i,k); t = sum_j B(0,j)", "0 1 0 2", "1 2 3 1"},
 	} {
 		for _, engine := range engines {

@@ -205,7 +205,7 @@ func seededPrograms(t *testing.T, sessions func(testing.TB, setting) []*lacuna.S
 		}
 		out, err := compare(c)
 		if err != nil {
-			err = smallest(makeCase, record.choices, compare, err)
+			println("FOUND", err.Error()); err = smallest(makeCase, record.choices, compare, err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
