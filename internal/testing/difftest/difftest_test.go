@@ -205,7 +205,7 @@ func seededPrograms(t *testing.T, sessions func(testing.TB, setting) []*lacuna.S
 		}
 		out, err := compare(c)
 		if err != nil {
-			println("FOUND", err.Error()); err = smallest(makeCase, record.choices, compare, err)
+			err = smallest(makeCase, record.choices, compare, err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
