@@ -58,7 +58,7 @@ func (s *Service) onDevice(ctx context.Context, t *tensor.Tensor, format tensor.
 	case format.Relaxed():
 		return nil, fallback("%s", flagsReason(format))
 	case t.Structure() != tensor.General:
-		return s.wholeMatrix(ctx, t, format)
+		return c.wholeMatrix(ctx, t, format)
 	case t.Format().Relaxed():
 		return c.sortedList(ctx, t, format)
 	case t.Format() == format:
@@ -67,8 +67,8 @@ func (s *Service) onDevice(ctx context.Context, t *tensor.Tensor, format tensor.
 	return c.convert(ctx, t, format)
 }
 
-// wholeMatrix stores a matrix of which one triangle is stored, with the other one, on the device.
-func (s *Service) wholeMatrix(ctx context.Context, t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
+// wholeMatrix stores a matrix of which one triangle is stored, with the other one.
+func (c *conversion) wholeMatrix(ctx context.Context, t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
 	levels := make([]tensor.Level, t.Rank())
 	for k := range levels {
 		levels[k] = t.LevelAt(k)
@@ -82,7 +82,7 @@ func (s *Service) wholeMatrix(ctx context.Context, t *tensor.Tensor, format tens
 	case tensor.SkewSymmetricLower, tensor.SkewSymmetricUpper:
 		other.Mirror = lowerconvert.Negated
 	}
-	out, err := s.appended(ctx, []*tensor.Tensor{stored, stored}, []mapping{{}, {Map: &other}}, t.Shape(), format)
+	out, err := c.appended(ctx, []*tensor.Tensor{stored, stored}, []mapping{{}, {Map: &other}}, t.Shape(), format)
 	if err != nil {
 		return nil, err
 	}
@@ -90,29 +90,37 @@ func (s *Service) wholeMatrix(ctx context.Context, t *tensor.Tensor, format tens
 }
 
 // list is the entries of a tensor, where a map says if there is one, in the order in which they are stored, as a list
-// of coordinates on the device.
-func (s *Service) list(ctx context.Context, t *tensor.Tensor, m mapping) (*tensor.Tensor, error) {
-	t, err := s.onDevice(ctx, t, t.Format().Standard())
+// of coordinates.
+func (c *conversion) list(ctx context.Context, t *tensor.Tensor, m mapping) (*tensor.Tensor, error) {
+	t, err := c.plainly(ctx, t)
 	if err != nil {
 		return nil, err
 	}
 	defer t.Release()
-	format, err := tensor.Coordinates(t.Rank()).WithOrder(m.Order(t.Format().Order(), nil))
-	switch {
-	case err != nil:
-		return nil, err
-	case m.Map != nil:
-		return s.remote().mapped(ctx, t, m, format)
-	case t.Format() == format && narrowlyTyped(t):
-		return t.Share(), nil
+	if !t.IsCanonical() || t.Format().Extended() {
+		return nil, fallback("kernels list the entries of sorted tensors, not of %s %s", t.Structure(), t.Format())
 	}
-	c := s.remote()
-	c.options.Resident = true
-	return c.kernel(ctx, t, format, lowerconvert.Stored)
+	format, err := tensor.Coordinates(t.Rank()).WithOrder(m.Order(t.Format().Order(), nil))
+	if err != nil {
+		return nil, err
+	}
+	one := *c
+	one.mapping, one.options.Resident = m, c.resident
+	var out *tensor.Tensor
+	if m.Map == nil && t.Format() == format && narrowlyTyped(t) {
+		out = t.Share()
+	} else {
+		out, err = one.kernel(ctx, t, format, lowerconvert.Stored)
+	}
+	c.begun = one.begun // what is worth a kernel once is so for all of them
+	return out, err
 }
 
-// appended stores the entries of several tensors, each where its map says, in one of some shape, on the device.
-func (s *Service) appended(ctx context.Context, tensors []*tensor.Tensor, maps []mapping, shape []int64, format tensor.Format) (*tensor.Tensor, error) {
+// appended stores the entries of several tensors, each where its map says, in one of some shape.
+func (c *conversion) appended(ctx context.Context, tensors []*tensor.Tensor, maps []mapping, shape []int64, format tensor.Format) (*tensor.Tensor, error) {
+	if !c.resident && c.OnGrids() {
+		return nil, errFallback // of lists that would go to the device and back
+	}
 	first := tensors[0]
 	arrays := make([][]tensor.Array, len(shape)+1) // by axis, then values
 	for i, t := range tensors {
@@ -121,7 +129,7 @@ func (s *Service) appended(ctx context.Context, tensors []*tensor.Tensor, maps [
 		}
 		m := maps[i]
 		m.extents = shape
-		list, err := s.list(ctx, t, m)
+		list, err := c.list(ctx, t, m)
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +148,7 @@ func (s *Service) appended(ctx context.Context, tensors []*tensor.Tensor, maps [
 	joined := make([]tensor.Array, len(arrays))
 	for k, list := range arrays {
 		var err error
-		if joined[k], err = s.concatVectors(ctx, list[0].DType(), list...); err != nil {
+		if joined[k], err = c.joined(ctx, list); err != nil {
 			return nil, err
 		}
 	}
@@ -153,7 +161,7 @@ func (s *Service) appended(ctx context.Context, tensors []*tensor.Tensor, maps [
 		levels[l].Crd = joined[axis]
 	}
 	all := tensor.NewTrusted(shape, order, levels, joined[len(shape)], first.Fill())
-	out, err := s.remote().fromCoords(ctx, all, format)
+	out, err := c.fromCoords(ctx, all, format)
 	if err != nil {
 		all.Release()
 		return nil, err
@@ -161,19 +169,30 @@ func (s *Service) appended(ctx context.Context, tensors []*tensor.Tensor, maps [
 	return replaced(all, out), nil
 }
 
-// concatVectors copies arrays of one type into one on the device.
-func (s *Service) concatVectors(ctx context.Context, dt tensor.DType, arrays ...tensor.Array) (tensor.Array, error) {
+// joined copies arrays of one type into one, on the device or here.
+func (c *conversion) joined(ctx context.Context, arrays []tensor.Array) (tensor.Array, error) {
+	dt, n := arrays[0].DType(), 0
 	var parts []runtime.Memory
-	n := 0
 	for _, a := range arrays {
-		parts = append(parts, s.Memory(a))
+		parts = append(parts, c.Memory(a))
 		n += a.Len()
 	}
-	r, err := runtime.Concatenate(ctx, s.Engine, parts, int64(dt.Size()))
-	if err != nil {
+	if c.resident {
+		r, err := runtime.Concatenate(ctx, c.Engine, parts, int64(dt.Size()))
+		if err != nil {
+			return tensor.Array{}, err
+		}
+		return tensor.RemoteArray(dt, n, r), nil
+	}
+	if err := runtime.Admits("the entries of all tensors", int64(n), dt, c.Options); err != nil {
 		return tensor.Array{}, err
 	}
-	return tensor.RemoteArray(dt, n, r), nil
+	out, err := tensor.MakeArray(dt, n)
+	to := out.Raw()
+	for _, a := range arrays {
+		to = to[copy(to, a.Raw()):]
+	}
+	return out, err
 }
 
 // unblocking is the map that joins the axes of blocks with those of the elements in them, and leaves out what is

@@ -47,7 +47,30 @@ func reshapedAtRandom(r *rand.Rand, shape []int64) []int64 {
 	return to
 }
 
-// TestMovedRandom compares reshapes and joined blocks by kernels with those of package tensor.
+// halvesOf are the entries of a tensor in two, in formats of their own.
+func halvesOf(t *testing.T, r *rand.Rand, a *tensor.Tensor) []*tensor.Tensor {
+	coords, values, err := a.ToCoords()
+	if err != nil {
+		t.Fatal(err)
+	}
+	halves := make([]*tensor.Tensor, 2)
+	for k, cut := range [][2]int{{0, values.Len() / 2}, {values.Len() / 2, values.Len()}} {
+		some := make([][]int64, len(coords))
+		for axis := range coords {
+			some[axis] = coords[axis][cut[0]:cut[1]]
+		}
+		f := randomFormat(r, a.Rank())
+		for hugeDense(a.Shape(), f) {
+			f = randomFormat(r, a.Rank())
+		}
+		if halves[k], err = tensor.FromCoords(a.Shape(), f, some, values.Slice(cut[0], cut[1]), tensor.WithFill(a.Fill())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return halves
+}
+
+// TestMovedRandom compares reshapes, concatenations and tensors made of parts and of blocks by kernels with those of package tensor.
 func TestMovedRandom(t *testing.T) {
 	sessions := convertingSessions(t)
 	r := rand.New(rand.NewPCG(21, 22))
@@ -74,6 +97,7 @@ func TestMovedRandom(t *testing.T) {
 		}
 		var joined *tensor.Blocks
 		back := randomFormat(r, a.Rank())
+		halves := halvesOf(t, r, a)
 		if blocked, err := a.Blocked(block, tensor.Coordinates(2*a.Rank())); err == nil && a.Rank() > 0 && !hugeDense(a.Shape(), back) {
 			if joined, err = tensor.NewBlocks(blocked, a.Shape()); err != nil {
 				t.Fatal(err)
@@ -101,6 +125,12 @@ func TestMovedRandom(t *testing.T) {
 			}
 			compare([]any{shape, to}, func() (*tensor.Tensor, error) { return s.env.convert.Reshape(t.Context(), a, shape, to) },
 				func() (*tensor.Tensor, error) { return a.Reshape(shape, to) })
+			axis := r.IntN(max(a.Rank(), 1))
+			compare([]any{"three times", axis, back}, func() (*tensor.Tensor, error) {
+				return s.env.convert.Concat(t.Context(), axis, back, a, a, a)
+			}, func() (*tensor.Tensor, error) { return tensor.Concat(axis, back, a, a, a) })
+			compare([]any{"of halves", back}, func() (*tensor.Tensor, error) { return s.env.convert.Joined(t.Context(), halves, back) },
+				func() (*tensor.Tensor, error) { return tensor.NewTrustedParts(halves...).Expand(back) })
 			if joined != nil {
 				compare([]any{block, back}, func() (*tensor.Tensor, error) { return s.env.convert.Unblocked(t.Context(), joined, back) },
 					func() (*tensor.Tensor, error) { return joined.Expand(back) })
@@ -110,12 +140,16 @@ func TestMovedRandom(t *testing.T) {
 	checkKernelsRan(t, sessions)
 }
 
-// TestWholeOnDevice compares the matrices that a device makes of triangles with those of package tensor, for every type of
+// TestWholeMatrices compares the matrices that devices and processors make of triangles with those of package tensor, for every type of
 // elements.
-func TestWholeOnDevice(t *testing.T) {
+func TestWholeMatrices(t *testing.T) {
 	testengine.Interpreted(t)
 	s := NewSession(WithEngine(testengine.Or(t, runtime.Simulated())), WithConversionKernels(), WithResidentResults())
-	s.env.Grain = 3
+	host := NewSession(WithEngine(runtime.Interp()), WithConversionKernels())
+	s.env.Grain, host.env.Grain = 3, 3
+	if err := host.open(); err != nil {
+		t.Fatal(err)
+	}
 	r := rand.New(rand.NewPCG(23, 24))
 	for _, dt := range allDTypes {
 		for structure := tensor.SymmetricLower; structure <= tensor.SkewSymmetricUpper; structure++ {
@@ -145,16 +179,20 @@ func TestWholeOnDevice(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, err := s.env.convert.Canonical(t.Context(), there(t, s, triangle))
-				if err == nil {
-					err = got.Fetch()
+				check := func(s *Session, triangle *tensor.Tensor) {
+					got, err := s.env.convert.Canonical(t.Context(), triangle)
+					if err == nil {
+						err = got.Fetch()
+					}
+					if err == nil {
+						err = sameArrays(got, want)
+					}
+					if err != nil {
+						t.Errorf("%s, %v: %v", s.env.Engine.Name(), triangle, err)
+					}
 				}
-				if err == nil {
-					err = sameArrays(got, want)
-				}
-				if err != nil {
-					t.Errorf("%v: %v", triangle, err)
-				}
+				check(s, there(t, s, triangle))
+				check(host, triangle)
 			}
 		}
 	}
