@@ -26,6 +26,8 @@ type assembly struct {
 	ordered    bool
 	allParents bool
 	current    []*loop.Ref // entries appended to each segment
+	// before is the number of entries before those of the use of a resultStore.
+	before loop.Expr
 }
 
 type assemblyMode uint8

@@ -84,6 +84,8 @@ type emitter struct {
 	quiet  bool // do not add notes: this is a second emission of the same nest
 	root   rootLoop
 	depth  int // loops open
+	// appends is the result while the producers of a resultStore append to it.
+	appends *assembly
 	// clears says that the outermost loop, if it is over a whole dimension, is to set elements of the result, and cleared that it does.
 	clears, cleared bool
 	// partial is set when a loop over the result leaves coordinates out, so
