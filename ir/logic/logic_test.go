@@ -154,6 +154,8 @@ var programs = []struct {
 	// What an iteration would look up twice is multiplied before.
 	{"y(i) = A(i,j)*w(j)*x(j)", map[string]operand{"A": csr, "w": vec, "x": vec}},
 	{"y(i) = d(i)*A(i,j)*x(j)", map[string]operand{"A": csr, "d": vec, "x": vec}},
+	{"y(i) = A(j,i)*w(j)*x(j)", map[string]operand{"A": csr, "w": vec, "x": vec}},
+	{"y(i) = 0.85*sum_j (A(j,i)*w(j)*x(j)) + 0.15*w(i)", map[string]operand{"A": csr, "w": vec, "x": vec}},
 	// A sparse vector that is looked up at each entry of a larger operand is spread, unless it has few entries, and where loops over its entries do.
 	{"y(i) = A(i,j)*x(j)", map[string]operand{"A": csr, "x": uniform(sparseVec, 0.25, n)}},
 	{"y(i) = A(i,j)*x(j)", map[string]operand{"A": csr, "x": uniform(sparseVec, 0.0005, n)}},
