@@ -352,19 +352,16 @@ func (w *walk) denseSteps(lo, hi loop.Expr) {
 	})
 }
 
-// independent reports whether iterations of an innermost loop write different
-// elements of a dense result and carry nothing from one to the next.
+// independent reports whether iterations of a loop write different elements of a dense result and carry nothing
+// from one to the next: of an innermost one, and for grids, whose threads may share them, of one around others.
 func (w *walk) independent() bool {
-	leaf, ok := w.f.Body.(*ir.Assign)
-	if !ok || leaf.Temp != nil || !w.kernel.step.Result.Format.IsDense() {
-		return false
+	body := w.f.Body
+	for f, ok := body.(*ir.Forall); ok && w.opts.Grids; f, ok = body.(*ir.Forall) {
+		body = f.Body
 	}
-	for _, x := range leaf.LHS.Indices {
-		if x.Plain() == w.f.Index {
-			return true
-		}
-	}
-	return false
+	leaf, ok := body.(*ir.Assign)
+	return ok && leaf.Temp == nil && w.kernel.step.Result.Format.IsDense() &&
+		slices.ContainsFunc(leaf.LHS.Indices, func(x ir.IndexExpr) bool { return x.Plain() == w.f.Index })
 }
 
 // walkOne emits a loop over the entries of one iterator.
@@ -448,7 +445,11 @@ func (w *walk) walkOne(it *iterator, set ir.SetExpr) {
 func (w *walk) entrySteps(it *iterator, begin, end loop.Expr, visit func(p loop.Expr)) {
 	b := w.B
 	if it.unique {
-		b.For("p_"+it.access.Tensor.Name, begin, end, func(p loop.Expr) {
+		run := b.For
+		if w.opts.Grids && w.independent() {
+			run = b.ForIndependent
+		}
+		run("p_"+it.access.Tensor.Name, begin, end, func(p loop.Expr) {
 			b.If(it.matches(b, p), func() { visit(p) }, nil)
 		})
 		return

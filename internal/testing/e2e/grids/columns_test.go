@@ -58,6 +58,8 @@ func TestProductsOnGrids(t *testing.T) {
 		{"C(i,k) = max_j (A(i,j)*B(j,k) + 3)", tensor.Dense(2), []operand{matrix("A", tensor.Dense(2)), tall("B")}, "by_columns"},
 		{"D(i,j) = -2*A(i,j)", tensor.CSR, []operand{matrix("A", tensor.CSR)}, "by_entries"},
 		{"C(i,l) = T(i,j,k)*B(j,l)*E(k,l)", tensor.Dense(2), []operand{third(tensor.CSF(3)), tall("B"), small}, "by_columns"},
+		{"C(i,j,l) = T(i,j,k)*E(k,l)", tensor.Dense(3), []operand{third(tensor.CSF(3)), small}, "by_columns"},
+		{"C(i,l,k) = T(i,j,k)*B(j,l)", tensor.Dense(3), []operand{third(tensor.Dense(3)), tall("B")}, "by_columns"},
 	}
 	for i, c := range cases {
 		for d, dt := range []tensor.DType{tensor.Float64, tensor.Float32, tensor.Float16, tensor.Int32, tensor.Complex64} {
