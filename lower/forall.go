@@ -360,7 +360,8 @@ func (w *walk) independent() bool {
 		body = f.Body
 	}
 	leaf, ok := body.(*ir.Assign)
-	return ok && leaf.Temp == nil && w.kernel.step.Result.Format.IsDense() &&
+	lines := w.out != nil && w.out.row != nil
+	return ok && leaf.Temp == nil && (lines || w.kernel.step.Result.Format.IsDense()) &&
 		slices.ContainsFunc(leaf.LHS.Indices, func(x ir.IndexExpr) bool { return x.Plain() == w.f.Index })
 }
 
@@ -389,6 +390,9 @@ func (w *walk) walkOne(it *iterator, set ir.SetExpr) {
 	}
 	w.prepareLocated(it, begin, end)
 	visit := func(p loop.Expr) {
+		if w.depth == 1 {
+			w.rootAt = p
+		}
 		i := b.Let(w.f.Index.Name, it.index(b, p))
 		if selects {
 			w.selectStep(i, []cursor{it.child(p, nil, nil)})
@@ -444,6 +448,15 @@ func (w *walk) walkOne(it *iterator, set ir.SetExpr) {
 // entrySteps emits a loop over the entries of it step by step.
 func (w *walk) entrySteps(it *iterator, begin, end loop.Expr, visit func(p loop.Expr)) {
 	b := w.B
+	if emitted := w.st.result.emitted; it.unique && emitted != nil && w.emitter.counting() && leafOf(w.f.Body).Temp == nil {
+		// All that is to be found out is whether there is something.
+		p := b.Var("p_"+it.access.Tensor.Name, begin)
+		b.While(b.And(b.Lt(p, end), b.Not(emitted)), func() {
+			b.If(it.matches(b, p), func() { visit(p) }, nil)
+			b.Assign(p, b.Add(p, loop.Int(1)))
+		})
+		return
+	}
 	if it.unique {
 		run := b.For
 		if w.opts.Grids && w.independent() {
@@ -465,7 +478,7 @@ func (w *walk) entrySteps(it *iterator, begin, end loop.Expr, visit func(p loop.
 // of it unless that is nil, is all stored: then one test will do.
 func (w *walk) onlySeen(it *iterator) *loop.Ref {
 	leaf, ok := w.f.Body.(*ir.Assign)
-	if !ok || !w.emitter.counting() || leaf.Temp == nil || leaf.Temp.Reduce.In != nil || len(w.located) > 0 {
+	if !ok || !w.emitter.counting() || leaf.Temp != nil && leaf.Temp.Reduce.In != nil || len(w.located) > 0 {
 		return nil
 	}
 	st, direct := w.among(it), !chooses(leaf.Value)
@@ -474,7 +487,15 @@ func (w *walk) onlySeen(it *iterator) *loop.Ref {
 			direct = direct && isDirect(st, a)
 		}
 	})
-	if !direct || !sameCondition(w.stored(st, leaf), always) {
+	switch {
+	case !direct:
+		return nil
+	case leaf.Temp == nil: // the result
+		if st.result.emitted == nil || !sameCondition(w.leafCondition(st, leaf), always) {
+			return nil
+		}
+		return st.result.emitted
+	case !sameCondition(w.stored(st, leaf), always):
 		return nil
 	}
 	return w.accs[leaf.Temp].Seen
