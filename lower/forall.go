@@ -260,6 +260,13 @@ func (w *walk) body(i loop.Expr, cursors []cursor) {
 	w.withResult(st, func() { w.emitter.stmt(st, w.f.Body) })
 }
 
+// atRoot notes where the outermost loop is.
+func (w *walk) atRoot(at loop.Expr) {
+	if w.depth == 1 {
+		w.rootAt = at
+	}
+}
+
 // noteVisit counts a visited coordinate and watches for the first one left out.
 func (w *walk) noteVisit(i loop.Expr) {
 	b := w.B
@@ -333,6 +340,7 @@ func (w *walk) denseSteps(lo, hi loop.Expr) {
 			run = b.ForIndependent
 		}
 		run(w.f.Index.Name, lo, hi, func(i loop.Expr) {
+			w.atRoot(i)
 			w.clear(i)
 			w.body(i, nil)
 		})
@@ -346,6 +354,7 @@ func (w *walk) denseSteps(lo, hi loop.Expr) {
 		it.at = b.Var("p_"+it.access.Tensor.Name, begin)
 	}
 	b.For(w.f.Index.Name, lo, hi, func(i loop.Expr) {
+		w.atRoot(i)
 		w.clear(i)
 		w.body(i, w.follow(i))
 		w.moveOn(w.located)
@@ -390,9 +399,7 @@ func (w *walk) walkOne(it *iterator, set ir.SetExpr) {
 	}
 	w.prepareLocated(it, begin, end)
 	visit := func(p loop.Expr) {
-		if w.depth == 1 {
-			w.rootAt = p
-		}
+		w.atRoot(p)
 		i := b.Let(w.f.Index.Name, it.index(b, p))
 		if selects {
 			w.selectStep(i, []cursor{it.child(p, nil, nil)})

@@ -22,22 +22,24 @@ type appendedLines struct {
 }
 
 // appendedLines emits the stages of a result with such rows, and reports whether it has them, and they are those of one operand.
-func (k *kernel) appendedLines(body ir.Stmt, segments []segment, totals loop.BufferID) bool {
+func (k *kernel) appendedLines(body ir.Stmt, segments []segment, places, totals loop.BufferID) bool {
 	t := k.step.Result
 	f, ok := body.(*ir.Forall)
 	if !ok || !k.opts.Grids || len(segments) > 1 || segments[0].last > 0 || t.Rank == 1 || len(k.workspaces) > 0 || !k.parallel(body) ||
 		k.step.LHS.Indices[t.Format.Order()[0]].Plain() != f.Index {
 		return false
 	}
-	a := &appendedLines{kernel: k, body: body, seg: segments[0], totals: totals}
-	a.places = k.Buffer(t.Name+"_places", loop.I64, loop.Temp)
+	a := &appendedLines{kernel: k, body: body, seg: segments[0], places: places, totals: totals}
 	notes := len(k.Notes)
 	e, count := a.each("count", true, func(e *emitter, st *state, row, _ loop.Expr, inner func()) {
+		if row == nil {
+			return // several operands have rows
+		}
 		st.result.pos, st.result.emitted = loop.Int(0), e.B.Var("emitted", loop.Truth(false))
 		inner()
 		e.B.Store(e.Write(a.places), row, e.B.Select(st.result.emitted, loop.Int(1), loop.Int(0)))
 	})
-	if e.root.over == nil || e.root.ragged || e.rootAt == nil {
+	if e.rootAt == nil || e.root.ragged || !e.root.cut {
 		k.Notes = k.Notes[:notes]
 		return false
 	}

@@ -38,7 +38,7 @@ func (k *kernel) sparse(body ir.Stmt) {
 		return
 	}
 
-	if k.appendedLines(body, segments, totals) {
+	if k.appendedLines(body, segments, counts, totals) {
 		k.sparseLevels(segments)
 		return
 	}
