@@ -203,7 +203,7 @@ func (g Algebra) TempBehaviour(t *Temp, leaves Leaves) Behaviour {
 	if r.In != nil {
 		in = StoredSet(leaves.Access(r.In))
 	}
-	folded := func(s Support) Support {
+	return g.behaviour(r.Body, leaves).each(func(s Support) Support {
 		v, ok := ConstValue(s.Background)
 		neutral := ok && r.Fold.IsIdentity(v)
 		switch {
@@ -215,9 +215,7 @@ func (g Algebra) TempBehaviour(t *Temp, leaves Leaves) Behaviour {
 			return Everywhere()
 		}
 		return Support{Set: s.Set, Background: g.Repeat(r.Fold, s.Background, r.Vars, r.Typ)}
-	}
-	b := g.behaviour(r.Body, leaves)
-	return Behaviour{folded(b.Value), folded(b.State)}
+	})
 }
 
 // StoredSet is where along a loop an access may name a stored element, given the

@@ -31,10 +31,13 @@ func (s Support) String() string {
 // Behaviour is how an expression behaves along a loop. Outside the set of Value its
 // value is the background; outside that of State, which is no smaller, it is besides
 // not stored. They differ where a condition that is stored chooses between equal values.
-type Behaviour struct{ Value, State Support }
+type Behaviour struct {
+	Value, State Support
+	same         bool // they are known not to differ
+}
 
 // Same is the behaviour of what has its background's value just where it is not stored.
-func Same(s Support) Behaviour { return Behaviour{s, s} }
+func Same(s Support) Behaviour { return Behaviour{s, s, true} }
 
 // Everywhere is the support of an expression that varies with the loop's index.
 func Everywhere() Support { return Support{Set: All()} }
@@ -87,25 +90,30 @@ func (g Algebra) behaviour(e Expr, leaves Leaves) Behaviour {
 	case *TempRef:
 		return leaves.Temp(e.Temp)
 	case *Cast:
-		b := g.behaviour(e.X, leaves)
-		for _, s := range []*Support{&b.Value, &b.State} {
+		return g.behaviour(e.X, leaves).each(func(s Support) Support {
 			if s.Background != nil {
 				s.Background = g.Eval.Fold(&Cast{To: e.To, X: s.Background})
 			}
-		}
-		return b
+			return s
+		})
 	case *Select:
 		c, t, f := g.behaviour(e.Cond, leaves), g.behaviour(e.Then, leaves), g.behaviour(e.Else, leaves)
 		return g.behaves(g.chosen(e, c.Value, t.Value, f.Value, leaves), g.choice(e, c.State, t.State, f.State, leaves))
 	case *Call:
 		both := make([]Support, 2*len(e.Args))
 		values, states := both[:len(e.Args)], both[len(e.Args):]
+		same := true
 		for i, a := range e.Args {
 			b := g.behaviour(a, leaves)
 			values[i], states[i] = b.Value, b.State
-			if g.asksState(e.Fn, i, a, b.Value.Background) {
+			c, known := b.Value.Background.(*Literal)
+			same = same && b.same && (!known || valueDecides(c) == gapDecides(c))
+			if !b.same && g.asksState(e.Fn, i, a, b.Value.Background) {
 				values[i] = b.State
 			}
+		}
+		if same {
+			return Same(g.call(e, values, valueDecides))
 		}
 		return g.behaves(g.call(e, values, valueDecides), g.call(e, states, gapDecides))
 	}
@@ -118,7 +126,15 @@ func (g Algebra) behaves(value, state Support) Behaviour {
 	if v, ok := ConstValue(value.Background); ok && state.Background == nil {
 		value.Background = &Literal{Value: v}
 	}
-	return Behaviour{value, state}
+	return Behaviour{Value: value, State: state}
+}
+
+// each is what f makes of value and state.
+func (b Behaviour) each(f func(Support) Support) Behaviour {
+	if b.same {
+		return Same(f(b.Value))
+	}
+	return Behaviour{Value: f(b.Value), State: f(b.State)}
 }
 
 // asksState reports whether the result of an operation depends on the state of an operand,

@@ -103,10 +103,11 @@ func NewCache(capacity int) *Cache {
 // Those who ask for one key at once wait for one compilation, which stops when
 // the contexts of all have ended. Failures are not kept.
 func (c *Cache) Compile(ctx context.Context, e Engine, p *loop.Program) (*Executable, error) {
-	key := KeyOf(e, p)
+	named := p
 	if !p.OnGrids() { // whose code is found by name
-		key = KeyOf(e, p.Anonymous())
+		named = p.Anonymous()
 	}
+	key := KeyOf(e, named)
 	exe, err := c.pending.Do(ctx, key, func() (*Executable, bool) { return c.lookup(key) }, func(ctx context.Context) (*Executable, error) {
 		exe, err := e.Compile(ctx, p)
 		c.mu.Lock()
@@ -125,8 +126,11 @@ func (c *Cache) Compile(ctx context.Context, e Engine, p *loop.Program) (*Execut
 
 // named is the executable with the names of p, which is the program of exe but for these.
 func (c *Cache) named(key Key, exe *Executable, p *loop.Program) *Executable {
+	if exe.grid != nil || exe.Program() == p {
+		return exe
+	}
 	text := p.String()
-	if exe.grid != nil || exe.Program() == p || exe.Program().String() == text {
+	if exe.Program().String() == text {
 		return exe
 	}
 	c.mu.Lock()

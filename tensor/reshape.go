@@ -86,13 +86,19 @@ func (t *Tensor) Reshaped(shape []int64, format Format) (*Tensor, bool) {
 	return out, true
 }
 
-// CheckReshape is nil if [Tensor.Reshape] gives a tensor of one shape another one and a format, or its error.
-func CheckReshape(from, to []int64, format Format) error {
-	err := checkShape(to, format)
-	if err == nil {
-		_, err = reshapeGroups(from, to)
+// ReshapeGroups are the axes of one shape and those of another that stand for them when [Tensor.Reshape] gives a tensor that and a format, in
+// runs as small as there are: elements keep their numbers, in row-major order, in each. An axis of size 1 has no counterpart. The error is
+// that of Reshape. There are no groups if there are no elements.
+func ReshapeGroups(from, to []int64, format Format) ([][2][]int, error) {
+	if err := checkShape(to, format); err != nil {
+		return nil, err
 	}
-	return err
+	groups, err := reshapeGroups(from, to)
+	list := make([][2][]int, len(groups))
+	for i, g := range groups {
+		list[i] = [2][]int{g.from, g.to}
+	}
+	return list, err
 }
 
 func (t *Tensor) reshape(shape []int64, format Format, o options) (*Tensor, error) {

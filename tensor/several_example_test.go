@@ -91,7 +91,9 @@ func ExampleConcatWith() {
 	fmt.Println(B, err)
 	_, err = tensor.ConcatWith(0, tensor.Dense(2), list, tensor.WithMemoryLimit(64))
 	fmt.Println(err)
-	fmt.Println(tensor.CheckReshape(shape, []int64{4, 4}, tensor.COO))
+	fmt.Println(tensor.ReshapeGroups(shape, []int64{2, 9}, tensor.COO))
+	_, err = tensor.ReshapeGroups(shape, []int64{4, 4}, tensor.COO)
+	fmt.Println(err)
 	x := tensor.Vector([]float64{1, 2, 3, 4, 5, 6})
 	y, shares := x.Reshaped([]int64{2, 3}, tensor.Dense(2)) // if that copies nothing
 	fmt.Println(y, shares)
@@ -99,6 +101,7 @@ func ExampleConcatWith() {
 	// [6 3] <nil>
 	// B: 6x3 f64 CSR, 6 stored, fill 0 <nil>
 	// tensor: it takes 144 B; the memory limit is 64 B (option WithMemoryLimit)
+	// [[[0 1] [0 1]]] <nil>
 	// tensor: cannot reshape 6x3, of 18 elements, to 4x4, of 16 elements: the numbers must be the same
 	// 2x3 f64 D, 6 stored, fill 0 true
 }

@@ -44,6 +44,9 @@ const (
 	Probe, GuessedProbe = 1.5, 0.5
 	GridProbe           = 10 // on a grid, where loops that find their way are for threads apart: an H200 takes ten times as long as for a dense vector
 
+	// A call of a function such as sigmoid, for one element and among four.
+	Call, VectorCall = 35.0, 10.0
+
 	Lookup = 0.5 // one more element that an iteration looks up by the same coordinate, in steps
 
 	// Worthwhile is which part of the cost as written another order may take at most.

@@ -39,7 +39,7 @@ func (s *search) exhaustive() *node {
 		if set&(set-1) == 0 {
 			leaf := leaves[bits.TrailingZeros(uint(set))]
 			costs[set] = math.Inf(1)
-			if masks&set == 0 && out != leaf.out { // sums of a factor by itself
+			if masks&set == 0 && out != leaf.out || leaf.rel.calls > 0 && leaf.rel.order == nil && !s.preserve && !s.Grids { // sums of a factor by itself, or the values of a function
 				n := s.made([]*node{leaf}, leaf.rel, out)
 				n.alike = names[leaf.first]
 				if s.keep(made, costs, set, n, set == all); s.sharing && twins[n.alike] > 1 && made[set] != nil {
@@ -64,6 +64,9 @@ func (s *search) exhaustive() *node {
 					}
 					if y.factor == nil {
 						cost += costs[b]
+					}
+					if set == all && s.sparseResult {
+						cost += s.finishing([]*node{x, y}, join(x.rel, y.rel))
 					}
 					if s.Record && set == all {
 						s.tried = append(s.tried, split{[2]*node{x, y}, cost})
@@ -121,7 +124,8 @@ func (s *search) ways(made []*node, leaves []*node, set int) []*node {
 // pair is what the loops over two parts cost.
 func (s *search) pair(a, b *node) float64 {
 	kids := [2]*node{a, b}
-	return joinSize(a.rel, b.rel)*max(a.rel.weight, b.rel.weight)*s.step(kids[:]) + min(a.rel.n, b.rel.n)/2 + s.conversions(kids[:])
+	n := joinSize(a.rel, b.rel)
+	return n*merging(kids[:])*s.step(kids[:]) + s.evaluating(kids[:], n) + min(a.rel.n, b.rel.n)/2 + s.conversions(kids[:])
 }
 
 // greedy joins the pair that costs least, until all are joined.

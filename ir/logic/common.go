@@ -18,7 +18,7 @@ func (s *search) shared(root *node) *node {
 	}
 	tried := s.tried
 	s.sharing, s.tried = true, nil
-	other := s.fused(s.exhaustive())
+	other := s.fused(s.exhaustive(), true)
 	s.sharing = false
 	if s.cost(other) < s.cost(root) {
 		return other

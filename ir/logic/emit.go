@@ -13,7 +13,7 @@ import (
 func (s *statement) emit(p *plan, hoist bool) lang.Node {
 	var sum lang.Node
 	for i, root := range p.roots {
-		n := p.finds[i].expression(root, p.query.terms[i])
+		n := p.finds[i].expression(root, p.query.terms[i], !hoist)
 		switch {
 		case sum == nil && p.query.terms[i].times < 0:
 			sum = &lang.Unary{Op: "-", X: n}
@@ -48,13 +48,13 @@ func (s *statement) emit(p *plan, hoist bool) lang.Node {
 	return sum
 }
 
-// expression writes the root of a term: coefficients stand before what is summed.
-func (s *search) expression(root *node, t *term) lang.Node {
+// expression writes the root of a term: coefficients stand before what is summed. inPlace says that what is around the term is around what is written.
+func (s *search) expression(root *node, t *term, inPlace bool) lang.Node {
 	var n lang.Node
 	if s.separate {
 		n = s.part(root)
 	} else {
-		n = s.folded(root)
+		n = s.folded(root, inPlace)
 	}
 	for i := len(t.coefs) - 1; i >= 0; i-- {
 		n = s.product(s.write(t.coefs[i]), n)
@@ -79,9 +79,15 @@ func inParens(n lang.Node) lang.Node {
 }
 
 // folded writes what a node computes.
-func (s *search) folded(n *node) lang.Node {
+func (s *search) folded(n *node, inPlace bool) lang.Node {
+	defer s.under(s.siblings(n)...)()
 	kids := slices.Clone(n.kids)
 	slices.SortStableFunc(kids, func(a, b *node) int { return a.first - b.first })
+	around := func(k *node) bool { return k.factor != nil && k.factor.around }
+	masked := slices.DeleteFunc(slices.Clone(kids), func(k *node) bool { return !around(k) })
+	if kids = slices.DeleteFunc(kids, around); !inPlace {
+		kids = append(masked, kids...)
+	}
 	var body lang.Node
 	var masks []lang.Node
 	for _, k := range kids {
@@ -135,37 +141,21 @@ func (s *search) part(n *node) lang.Node {
 			names[s.names[x]] = "#" + strconv.Itoa(len(vars))
 		}
 	}
-	value := s.folded(n)
+	value := s.folded(n, false)
 	decl := lang.Decl{Rank: len(vars), Result: true}
 	switch {
 	case n.dense:
 		decl.Format, decl.HasFormat = tensor.Dense(len(vars)), true
 	case s.preserve:
 		first := slices.IndexFunc(s.vars, func(x *lang.Index) bool { return s.names[x] == vars[0] })
-		decl.Format, decl.HasFormat = sparseFormat(len(vars), s.wholeAxes(n), s.extent[first] <= 4*n.rel.n), true
+		whole, _ := s.whole(n.kids, n.out)
+		decl.Format, decl.HasFormat = sparseFormat(len(vars), whole, s.extent[first] <= 4*n.rel.n), true
 	}
 	key := fmt.Sprint(decl.Format, decl.HasFormat, len(vars), " ", numbered(value, names))
 	name := s.define(key, s.tensorsUnder(n), decl, func(name string) *lang.Assign {
 		return &lang.Assign{Pos: s.stmt.Pos, LHS: reference(name, vars), RHS: value}
 	})
 	return reference(name, vars)
-}
-
-// wholeAxes counts the last of a node's variables, of so many, that dense parts alone have, but for one variable: the rest says whether there is anything.
-func (s *search) wholeAxes(n *node) (count int) {
-	left := rank(n.out)
-	for v := len(s.vars) - 1; v >= 0 && left > 1; v-- {
-		if !n.out.has(v) {
-			continue
-		}
-		for _, k := range n.kids {
-			if k.rel.vars.has(v) && !s.stored(k) {
-				return count
-			}
-		}
-		count, left = count+1, left-1
-	}
-	return count
 }
 
 // stored reports whether a node has a value everywhere, in the sense of what is stored: it reads dense operands alone.
@@ -181,7 +171,11 @@ func (s *search) visitInside(e lang.Expr, loops []*lang.Index) {
 	if _, access := e.(*lang.Access); access {
 		return
 	}
-	s.visit(e, context{loops: loops})
+	lang.Walk(e, func(x lang.Expr) bool { // it may stand in another term too, beside other masks
+		delete(s.replaced, x)
+		return true
+	})
+	s.visit(e, context{safe: !s.preserve, loops: loops})
 }
 
 // tensorsUnder are the tensors that a node is computed from.

@@ -49,7 +49,8 @@ type relation struct {
 	last  int // the variable of consecutive elements of a dense tensor, -1 if there is none
 	// weight is how much more than a step an entry costs.
 	weight float64
-	made   bool // an intermediate
+	calls  float64 // of functions that take long, for each element of an expression
+	made   bool    // an intermediate
 	bands  []band
 	of     *lang.Tensor // that stores just this, nil if none is known
 }

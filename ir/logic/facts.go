@@ -199,7 +199,11 @@ func (s *search) relation(e lang.Expr, vars []*lang.Index) *relation {
 	case *lang.Call:
 		switch name := e.Fn; {
 		case slices.Contains(sparsity, name):
-			return s.relation(e.Args[0], vars)
+			r := s.relation(e.Args[0], vars)
+			if slow(e) {
+				r.calls++
+			}
+			return r
 		case name == "+" || name == "-":
 			a, b := s.relation(e.Args[0], vars), s.relation(e.Args[1], vars)
 			if a.vars == b.vars && a.order != nil && b.order != nil {
@@ -214,7 +218,7 @@ func (s *search) relation(e lang.Expr, vars []*lang.Index) *relation {
 		}
 	}
 	r := s.denseRelation(set)
-	r.weight = s.work(e, r)
+	r.weight, r.calls = s.work(e), calls(e)
 	for i, a := range lang.Accesses(e) { // consecutive elements of all dense tensors
 		x := s.access(a)
 		if x == nil || i > 0 && x.last != r.last {
@@ -279,7 +283,7 @@ func merged(a, b *relation) *relation {
 }
 
 // work is how much more than a step an element of an expression costs: the reductions in it.
-func (s *search) work(e lang.Expr, of *relation) float64 {
+func (s *search) work(e lang.Expr) float64 {
 	all := 1.0
 	lang.Walk(e, func(x lang.Expr) bool {
 		r, ok := x.(*lang.Reduce)

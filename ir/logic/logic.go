@@ -6,7 +6,7 @@
 // A statement is read as aggregates over products of factors with bound indices (query.go). Where the operators
 // distribute (law.go), a product may be joined in any order and a sum taken as soon as all factors with its index are
 // there (associate.go), sparse vectors spread (spread.go), products of sums may be multiplied out (distribute.go), nested sums lifted out of loops that they do not depend
-// on (hoist.go) or made by themselves (columns.go), and what is computed twice is made once (common.go). Costs (internal/cost) follow from statistics of the operands
+// on (hoist.go) or made by themselves (columns.go, calls.go), what is masked computed where it is needed (masked.go), and what is computed twice is made once (common.go). Costs (internal/cost) follow from statistics of the operands
 // (facts.go) by estimates of the sizes of joins (estimate.go), never from extents alone. What pays becomes a statement of its own
 // with a tensor that the optimiser chooses the format of; the rest stays in one nest of loops. How a statement is run, in which order its loops stand and what is
 // parallel, is decided below, in package ir: Deeds, Ahrens and Amarasinghe (Galley, arXiv 2408.14706) divide the work alike.
@@ -199,7 +199,7 @@ func Choices(prog *lang.Program, wanted []string, grids bool) bool {
 			}
 			return true
 		})
-		return found && (factors > 2 || nested > 1 || factors == 2 && (privateIndex(s.RHS) || probes(lang.Accesses(s.RHS), grids) || columned(s.RHS)))
+		return found && (!grids && callsFold(s.RHS) || factors > 2 || nested > 1 || factors == 2 && (privateIndex(s.RHS) || probes(lang.Accesses(s.RHS), grids) || columned(s.RHS)))
 	})
 }
 

@@ -162,6 +162,14 @@ var programs = []struct {
 	{"G(i,r) = sum_j (A(i,j) - sum_k U(i,k)*V(j,k))*V(j,r)", map[string]operand{"A": csr, "U": dense(n, 16), "V": dense(n, 16)}},
 	{"H(i,f) = max(sum_j A(i,j)*X(j,f), 0)", map[string]operand{"A": csr, "X": dense(n, 16)}},
 	{"Y(i,j) = M(i,j)*exp(sum_k U(i,k)*W(k,j))", map[string]operand{"M": uniform(tensor.CSR, 2, 2000, 2000), "U": dense(2000, 16), "W": dense(16, 2000)}},
+	// Rows of an intermediate that a sparse operand has alone are needed.
+	{"H(i,f) = m(i)*max(sum_j A(i,j)*sum_k X(j,k)*W(k,f), 0)", map[string]operand{"m": uniform(sparseVec, 0.01, n), "A": csr, "X": dense(n, 128), "W": dense(128, 8)}},
+	{"H(i,f) = m(i)*max(sum_j A(i,j)*sum_k X(j,k)*W(k,f), 0)", map[string]operand{"m": uniform(sparseVec, 0.9, n), "A": csr, "X": dense(n, 128), "W": dense(128, 8)}},
+	{"H(i,f) = where(stored(m(i)), max(sum_j A(i,j)*sum_k X(j,k)*W(k,f), 0), 0)", map[string]operand{"m": uniform(sparseVec, 0.01, n), "A": csr, "X": dense(n, 128), "W": dense(128, 8)}},
+	// Functions of sums are computed for four elements at once.
+	{"y(i) = sigmoid(sum_j A(i,j)*x(j))", map[string]operand{"A": csr, "x": vec}},
+	{"g(j) = sum_i A(i,j)*(sigmoid(sum_k A(i,k)*x(k)) - y(i))", map[string]operand{"A": csr, "x": vec, "y": vec}},
+	{"Y(i,f) = sum_j A(i,j)*tanh(sum_k X(j,k)*W(k,f))", map[string]operand{"A": csr, "X": dense(n, 16), "W": dense(16, 8)}},
 	// Other operators.
 	{"d(i) = min_j (A(i,j) + min_k (B(j,k) + x(k)))", map[string]operand{"A": dense(2000, 2000), "B": dense(2000, 2000), "x": dense(2000)}},
 	{"h(i,j) = max(exp(A(i,j)), sum_k X(j,k)*x(k))", map[string]operand{"A": dense(2000, 2000), "X": dense(2000, 2000), "x": dense(2000)}},
@@ -369,6 +377,34 @@ func TestInlined(t *testing.T) {
 		}
 		if _, r := optimise(t, c.text, operands, nil); c.want != "" && r != nil && r.Program != nil && len(r.Program.Stmts) < len(p.Stmts) {
 			t.Errorf("%s became %s, though all results are asked for", p, r.File)
+		}
+	}
+}
+
+// TestPredicted compares iterations that are estimated with those that loops have: a sum that stands in a product is computed where the other factors store
+// something, and one that depends on nothing around it once.
+func TestPredicted(t *testing.T) {
+	small := dense(n, 16)
+	for _, test := range []struct {
+		text     string
+		operands map[string]operand
+		want     float64
+	}{
+		{"C(i,j) = S(i,j)*sum_k U(i,k)*V(j,k)", map[string]operand{"S": csr, "U": small, "V": small}, 16 * 16 * n},
+		{"C(i,j) = where(stored(S(i,j)), sum_k U(i,k)*V(j,k), 0)", map[string]operand{"S": csr, "U": small, "V": small}, 16 * 16 * n},
+		{"H(i,k) = sum_j A(i,j)*sum_f U(j,f)*W(f,k)", map[string]operand{"A": csr, "U": small, "W": dense(16, 8)}, (1 + 16) * 16 * 8 * n},
+		{"y(i) = x(i)*sum_k v(k)", map[string]operand{"x": vec, "v": dense(1000)}, 1000},
+	} {
+		p, _ := optimise(t, test.text, test.operands, nil)
+		stats := map[string]*tensor.Statistics{}
+		for name, o := range test.operands {
+			stats[name] = o.stats
+		}
+		stores := func() (map[*lang.Tensor]Stored, bool) {
+			return map[*lang.Tensor]Stored{p.Stmts[0].LHS.Tensor: {tensor.Dense(2), tensor.Zero(tensor.Float64)}}, true
+		}
+		if got := Predict(p, Options{Statistics: stats, Stores: stores})[0].Iterations; got < test.want/1.5 || got > 1.5*test.want {
+			t.Errorf("%s: %g iterations, want about %g", test.text, got, test.want)
 		}
 	}
 }

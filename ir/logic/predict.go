@@ -73,7 +73,7 @@ func (s *statement) predict() Estimate {
 		return e
 	}
 	stored := z.whole(s.stmt.RHS)
-	if len(s.loopsOf(s.stmt.RHS)) == 0 { // no reduction: the loops are those of the result
+	if len(reductions(s.stmt.RHS)) == 0 { // no reduction: the loops are those of the result
 		z.visit(stored)
 	}
 	e.Iterations, e.Time, e.Bytes = z.iterations, z.time, z.bytes
@@ -88,8 +88,8 @@ func (s *statement) predict() Estimate {
 	return e
 }
 
-// loopsOf lists the reductions of an expression.
-func (s *statement) loopsOf(e lang.Expr) []*lang.Reduce {
+// reductions lists those of an expression.
+func reductions(e lang.Expr) []*lang.Reduce {
 	var list []*lang.Reduce
 	lang.Walk(e, func(x lang.Expr) bool {
 		if r, ok := x.(*lang.Reduce); ok {
@@ -104,8 +104,9 @@ func (s *statement) loopsOf(e lang.Expr) []*lang.Reduce {
 type sizer struct {
 	*search
 	iterations, time, bytes float64
-	inserted                float64 // iterations of reductions
-	read                    []*node // tensors that the loops at hand read
+	inserted                float64   // iterations of reductions
+	read                    []*node   // tensors that the loops at hand read
+	around                  *relation // what the loops around them run over; nil for nothing
 }
 
 // sizer numbers the variables of an expression, and those of the result first; nil if they are too many.
@@ -160,7 +161,7 @@ func (z *sizer) size(e lang.Expr) *relation {
 		return z.size(e.X)
 	case *lang.Select:
 		if a, ok := e.Cond.(*lang.Access); ok && a.Tensor.StoredOf != nil && isZero(e.Else) {
-			return join(z.size(a), z.size(e.Then))
+			return z.within([]*relation{z.size(a)}, e.Then)
 		}
 	case *lang.Call:
 		switch name := e.Fn; {
@@ -184,7 +185,7 @@ func (z *sizer) size(e lang.Expr) *relation {
 			set.add(z.number[v])
 		}
 	}
-	for _, r := range z.loopsOf(e) { // what is bound inside is no variable of the whole
+	for _, r := range reductions(e) { // what is bound inside is no variable of the whole
 		z.fold(r)
 		for _, v := range r.Vars {
 			k := z.number[v.Var]
@@ -207,17 +208,41 @@ func (z *sizer) union(a, b *relation) *relation {
 // product is the join of the factors, the smallest first.
 func (z *sizer) product(e *lang.Call) *relation {
 	var list []*relation
-	var flatten func(lang.Expr)
-	flatten = func(x lang.Expr) {
-		if c, ok := x.(*lang.Call); ok && c.Fn == e.Fn {
-			for _, a := range c.Args {
-				flatten(a)
-			}
-			return
+	var folds []lang.Expr
+	for _, x := range factors(e, e.Fn) {
+		if len(reductions(x)) > 0 {
+			folds = append(folds, x)
+		} else {
+			list = append(list, z.size(x))
 		}
+	}
+	if len(list) == 0 {
+		list, folds = append(list, z.size(folds[0])), folds[1:]
+	}
+	return z.within(list, folds...)
+}
+
+// factors are those of a product: e alone, if it is none.
+func factors(e lang.Expr, product string) (list []lang.Expr) {
+	if c, ok := e.(*lang.Call); ok && c.Fn == product {
+		for _, a := range c.Args {
+			list = append(list, factors(a, product)...)
+		}
+		return list
+	}
+	return []lang.Expr{e}
+}
+
+// within is the join of what loops run over with parts that are computed inside these loops.
+func (z *sizer) within(list []*relation, parts ...lang.Expr) *relation {
+	outer := z.around
+	defer func() { z.around = outer }()
+	if z.around = joined(list); outer != nil {
+		z.around = join(outer, z.around)
+	}
+	for _, x := range parts {
 		list = append(list, z.size(x))
 	}
-	flatten(e)
 	return joined(list)
 }
 
@@ -257,13 +282,19 @@ func (z *sizer) fold(e *lang.Reduce) *relation {
 			body = join(body, z.denseRelation(single(k)))
 		}
 	}
-	z.visit(body)
+	visited := *body
+	if z.around != nil && z.around.vars.common(body.vars) != (varset{}) { // else it is computed once, before
+		visited.n = join(z.around, body).n
+	}
+	z.visit(&visited)
 	z.read = outer
 	r := project(body, body.vars.without(bound))
 	if r.n < cost.Fullness*z.cells(r.vars) {
 		r.order = z.listed(r.vars)
 	}
-	z.inserted += body.n
+	if z.around == nil || z.free.without(z.around.vars) != (varset{}) { // else it is inside of the loops over the result
+		z.inserted += visited.n
+	}
 	return r
 }
 

@@ -34,6 +34,8 @@ type factor struct {
 	expr lang.Expr
 	vars []*lang.Index
 	mask bool // where it is false, the product is 0
+	// around: it is 1 where something is stored that stands around the product, and multiplied with it (masked.go).
+	around bool
 }
 
 // query reads an expression as sums of products, multiplied out if expand says so; nil if it is none, or no law allows to move its parts.
@@ -68,6 +70,7 @@ func (s *statement) query(e lang.Expr, l *law, expand bool) *query {
 			return nil
 		}
 	}
+	q.restrict()
 	return q
 }
 

@@ -142,21 +142,58 @@ func (s *search) making(n *node) float64 {
 	if n.dense {
 		return cost.Statement + cost.Cell*n.rel.n
 	}
-	return cost.Statement + cost.Entry*n.rel.n + (builtin.Insert-builtin.Step)*n.raw.n
+	_, block := s.whole(n.kids, n.out)
+	return cost.Statement + n.rel.n*(cost.Cell+(cost.Entry-cost.Cell)/block) + s.inserting(n.kids, n.raw, n.out)
+}
+
+// inserting is what it costs to find the places of a sparse result, but where it is computed entry by entry.
+func (s *search) inserting(kids []*node, raw *relation, out varset) float64 {
+	if raw.vars == out || slices.ContainsFunc(kids, func(k *node) bool { return k.rel.order != nil && out.without(k.rel.vars) == varset{} }) {
+		return 0
+	}
+	_, block := s.whole(kids, out)
+	return (builtin.Insert - builtin.Step) * raw.n / block
+}
+
+// storing is what storing a node costs beside its loops: an intermediate, or the result.
+func (s *search) storing(n *node, root bool) float64 {
+	if root {
+		return s.finishing(n.kids, n.raw)
+	}
+	return s.making(n)
 }
 
 // finishing is what storing the result costs.
-func (s *search) finishing(raw *relation) float64 {
-	if !s.sparseResult || raw.vars == s.free {
+func (s *search) finishing(kids []*node, raw *relation) float64 {
+	if !s.sparseResult {
 		return 0
 	}
-	return (builtin.Insert - builtin.Step) * raw.n
+	return s.inserting(kids, raw, s.free)
+}
+
+// whole counts the last of some variables that dense parts alone have, but for one variable: the rest says whether there is anything, and there
+// are so many elements to a block of that.
+func (s *search) whole(kids []*node, out varset) (count int, block float64) {
+	block = 1
+	left := rank(out)
+	for v := len(s.vars) - 1; v >= 0 && left > 1; v-- {
+		if !out.has(v) {
+			continue
+		}
+		for _, k := range kids {
+			if k.rel.vars.has(v) && !s.stored(k) {
+				return count, block
+			}
+		}
+		count, left, block = count+1, left-1, block*max(s.extent[v], 1)
+	}
+	return count, block
 }
 
 // loops is what the loops of a nest over parts cost: about the sum of the sizes of the joins of the first parts, in the best order.
 func (s *search) loops(kids []*node) float64 {
 	if len(kids) == 1 {
-		return kids[0].rel.n * kids[0].rel.weight * s.step(kids)
+		return kids[0].rel.n*merging(kids)*s.step(kids) + s.evaluating(kids, kids[0].rel.n)
 	}
 	best := math.Inf(1)
 	for first := range kids {
@@ -164,7 +201,6 @@ func (s *search) loops(kids []*node) float64 {
 			break
 		}
 		rel, rest, cost := kids[first].rel, slices.Delete(slices.Clone(kids), first, first+1), 0.0
-		weight := rel.weight
 		for len(rest) > 0 && cost < best {
 			next, size := 0, math.Inf(1)
 			for i, k := range rest {
@@ -172,12 +208,11 @@ func (s *search) loops(kids []*node) float64 {
 					next, size = i, n
 				}
 			}
-			weight = max(weight, rest[next].rel.weight)
 			cost += rel.n / 2
 			rel = join(rel, rest[next].rel)
 			rest = slices.Delete(rest, next, next+1)
 		}
-		best = min(best, cost+rel.n*weight*s.step(kids))
+		best = min(best, cost+rel.n*merging(kids)*s.step(kids)+s.evaluating(kids, rel.n))
 	}
 	return best + s.conversions(kids) + s.probing(kids)
 }
@@ -246,7 +281,7 @@ func converting(r *relation) float64 {
 
 // cost is that of a whole order.
 func (s *search) cost(root *node) float64 {
-	total, made := s.loops(root.kids)+s.finishing(root.raw), map[string]bool{}
+	total, made := s.loops(root.kids)+s.finishing(root.kids, root.raw), map[string]bool{}
 	for _, k := range root.kids {
 		total += s.costMade(k, made)
 	}
@@ -288,9 +323,9 @@ func (s *search) best() (root *node, least, flat float64) {
 	together := s.together()
 	flat = s.cost(together)
 	if len(s.term.factors) <= cost.Exhaustive {
-		root = s.shared(s.fused(s.exhaustive()))
+		root = s.shared(s.fused(s.exhaustive(), true))
 	} else {
-		root = s.fused(s.greedy())
+		root = s.fused(s.greedy(), true)
 	}
 	root = s.spread(root)
 	if least = s.cost(root); !(least < flat) {
@@ -300,10 +335,10 @@ func (s *search) best() (root *node, least, flat float64) {
 }
 
 // fused puts intermediates back into the loops that read them, as long as that makes an order cheaper.
-func (s *search) fused(n *node) *node {
+func (s *search) fused(n *node, root bool) *node {
 	for i, k := range n.kids {
 		if k.factor == nil {
-			n.kids[i] = s.fused(k)
+			n.kids[i] = s.fused(k, false)
 		}
 	}
 	for i := 0; i < len(n.kids); i++ {
@@ -312,15 +347,14 @@ func (s *search) fused(n *node) *node {
 			continue
 		}
 		kids := slices.Concat(n.kids[:i], n.kids[i+1:], k.kids)
-		if s.loops(kids) >= s.loops(n.kids)+s.loops(k.kids)+s.making(k) {
-			continue
-		}
 		raw := kids[0].rel
 		for _, x := range kids[1:] {
 			raw = join(raw, x.rel)
 		}
-		n = s.made(kids, raw, n.out)
-		i = -1
+		one := s.made(kids, raw, n.out)
+		if s.loops(kids)+s.storing(one, root) < s.loops(n.kids)+s.storing(n, root)+s.loops(k.kids)+s.making(k) {
+			n, i = one, -1
+		}
 	}
 	return n
 }

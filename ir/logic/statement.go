@@ -19,6 +19,7 @@ type statement struct {
 	extents  map[*lang.Index]float64
 	used     map[string]bool // names of indices
 	replaced map[lang.Expr]lang.Node
+	masks    []*factor // around what is optimised: see masked.go
 	// sparseResult says that the result tells which elements are stored; preserve, that intermediates must too: they store what the
 	// reductions that they stand for do.
 	sparseResult, preserve bool
@@ -68,6 +69,8 @@ type context struct {
 	root bool
 	// safe: what is around it depends on its value only, not on whether it is stored.
 	safe bool
+	// called: it is in the argument of a function that takes long.
+	called bool
 	// loops are the indices that are visible.
 	loops []*lang.Index
 }
@@ -144,8 +147,11 @@ func (s *statement) visit(e lang.Expr, c context) {
 		s.visit(e.X, inner)
 	case *lang.Select:
 		s.visit(e.Cond, inner)
-		s.visit(e.Then, inner)
 		s.visit(e.Else, inner)
+		if a, ok := e.Cond.(*lang.Access); ok && isZero(e.Else) {
+			defer s.under(a)()
+		}
+		s.visit(e.Then, inner)
 	case *lang.Reduce:
 		for _, v := range e.Vars {
 			if v.In != nil {
@@ -153,12 +159,18 @@ func (s *statement) visit(e lang.Expr, c context) {
 			}
 			inner.loops = append(slices.Clip(inner.loops), v.Var)
 		}
+		inner.called = false
 		s.visit(e.Body, inner)
 	case *lang.Call:
 		for i, a := range e.Args {
 			x := inner
-			x.safe = inner.safe && s.insensitive(e, i)
+			x.safe, x.called = inner.safe && s.insensitive(e, i), inner.called || slow(e)
+			done := func() {}
+			if e.Fn == "*" {
+				done = s.under(slices.Concat(e.Args[:i], e.Args[i+1:])...)
+			}
 			s.visit(a, x)
+			done()
 		}
 	}
 }
@@ -235,13 +247,6 @@ func (s *statement) planned(e lang.Expr, l *law, expand bool) *plan {
 	return p
 }
 
-// masked reports whether a term has a mask: what where(stored(M), e, 0) stores is not what a product does.
-func (q *query) masked() bool {
-	return slices.ContainsFunc(q.terms, func(t *term) bool {
-		return slices.ContainsFunc(t.factors, func(f *factor) bool { return f.mask })
-	})
-}
-
 // optimise finds the best order of a query, and reports whether it is another than the written one.
 func (s *statement) optimise(e lang.Expr, l *law, c context) bool {
 	defer func(old bool) { s.preserve = old }(s.preserve)
@@ -261,7 +266,7 @@ func (s *statement) optimise(e lang.Expr, l *law, c context) bool {
 	}
 	better := p.cost < cost.Worthwhile*written || s.Eager && (p.split || len(p.query.terms) > 1)
 	hoist := s.hoisted(p, c)
-	separate := s.separate(p, e, len(p.roots) == 1 && (c.root || hoist))
+	separate := s.separate(p, e, c.called, len(p.roots) == 1 && (c.root || hoist))
 	s.weigh(asRead, expanded, p, hoist, better)
 	switch {
 	case better || hoist:

@@ -160,7 +160,7 @@ func (s *search) described(root *node, t *term, names *int) []Estimate {
 		e.Bytes += n.rel.bytes()
 		if root {
 			e.Result = s.stmt.LHS.Tensor.Name
-			e.Time += s.finishing(n.raw)
+			e.Time += s.finishing(n.kids, n.raw)
 			if times := t.times; times != 1 {
 				parts = append([]string{fmt.Sprint(times)}, parts...)
 			}

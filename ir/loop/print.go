@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,6 +42,7 @@ type printer struct {
 	vars   []Var
 	fails  []string
 	names  scopeNames
+	exprs  exprPrinter
 	at     int          // lines written
 	lines  map[Stmt]int // unless nil, receives the line on which each statement begins, from 1
 }
@@ -202,7 +204,9 @@ func (p *printer) branch(before string, s *If) {
 }
 
 func (p *printer) expr(e Expr) string {
-	x := exprPrinter{names: p.names}
+	x := &p.exprs
+	x.names = p.names
+	x.w.Reset()
 	x.expr(e, 0)
 	return x.w.String()
 }
@@ -210,7 +214,7 @@ func (p *printer) expr(e Expr) string {
 // An exprPrinter writes expressions with the fewest parentheses that keep their
 // structure.
 type exprPrinter struct {
-	w     strings.Builder
+	w     bytes.Buffer
 	names scopeNames
 }
 

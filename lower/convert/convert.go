@@ -64,6 +64,8 @@ type Options struct {
 	Keep bool
 	// Prune leaves out what equals the fill, of a tensor without dense blocks that is stored again as it is.
 	Prune bool
+	// Map, when not nil, says which coordinates entries have in the target.
+	Map *Map
 	// Path says how entries are brought into order: see ChoosePath.
 	Path Path
 	// Grids is for engines that share loops among threads: a pass goes by tiles, and places are the running sums of
@@ -80,7 +82,7 @@ type Options struct {
 // A buffer of the Kernel's Result may be one of its Inputs: the result then
 // shares that array with the source.
 func Lower(from, to *ir.Tensor, types emit.OperandTypes, opts Options) (*emit.Kernel, error) {
-	if from.Rank != to.Rank || from.Rank == 0 || from.DType != to.DType {
+	if from.Rank != to.Rank && opts.Map == nil || from.Rank == 0 || from.DType != to.DType {
 		return nil, fmt.Errorf("cannot convert %s, a %s %s, to a %s %s: rank and element type must be the same, and the rank not 0",
 			from.Name, from.Format, from.DType, to.Format, to.DType)
 	}
@@ -114,13 +116,13 @@ type converter struct {
 	*emit.Builder
 	from, to *ir.Tensor
 	how      Options
-	source   *storedEntries // nil if entries are packed
+	source   walk // nil if entries are packed
 	packed   *packedEntries
 	// An entry is one stored value or, if blocks is set, one dense block of
 	// values, of axes that are stored so on both sides.
 	blocks bool
-	// filter: entries that equal the fill are left out.
-	filter bool
+	// filter: entries are left out, those that equal the fill if compares says so.
+	filter, compares bool
 	// scatter: the target has dense blocks, whose values are entries.
 	scatter bool
 	// elem is the type in which values are moved: unsigned integers of their
@@ -144,18 +146,19 @@ func newConverter(from, to *ir.Tensor, types emit.OperandTypes, how Options) *co
 		c.elem = emit.Type(from.DType) // they are summed
 	}
 	sparse := from.Format.SparseRank()
-	same := sparse == to.Format.SparseRank() && sameAxes(from.Format.Order()[sparse:], to.Format.Order()[sparse:])
+	same := how.Map == nil && sparse == to.Format.SparseRank() && sameAxes(from.Format.Order()[sparse:], to.Format.Order()[sparse:])
 	depth := from.Rank
 	switch {
 	case to.Format.IsDense():
 	case same:
 		c.blocks = sparse < depth
-		c.filter = how.Prune && !c.blocks
+		c.compares = how.Prune && !c.blocks
 		depth = sparse
 	default:
-		c.filter = sparse < depth && !how.Keep
+		c.compares = sparse < depth && !how.Keep
 		c.scatter = to.Format.SparseRank() < to.Rank
 	}
+	c.filter = c.compares || how.Map.some()
 	c.count = loop.U64
 	if !to.Format.IsDense() {
 		c.count = emit.Type(types.IndexType(to, c.firstCompressed(), emit.Positions))
@@ -166,7 +169,10 @@ func newConverter(from, to *ir.Tensor, types emit.OperandTypes, how Options) *co
 		c.packed = newPackedEntries(c)
 		total = c.packed.total()
 	} else {
-		c.source = newStoredEntries(c, depth)
+		stored := newStoredEntries(c, depth)
+		if c.source = stored; how.Map != nil {
+			c.source = mapped{stored, how.Map}
+		}
 		total = c.source.total()
 	}
 	c.entries = c.NewScalar("entries", false)
@@ -233,8 +239,13 @@ func (c *converter) indexType(level int, kind emit.ArrayKind) loop.Type {
 	return emit.Type(c.Types.IndexType(c.to, level, kind))
 }
 
-// extentOf is the program scalar with the extent of an axis.
-func (c *converter) extentOf(axis int) loop.ScalarID { return c.Dim(c.from, axis) }
+// extentOf is the program scalar with the extent of an axis of the target.
+func (c *converter) extentOf(axis int) loop.ScalarID {
+	if c.how.Map != nil {
+		return c.Dim(c.to, axis)
+	}
+	return c.Dim(c.from, axis)
+}
 
 // sizeOf is the product of the extents of axes.
 func (c *converter) sizeOf(axes []int) loop.SizeExpr {
@@ -295,6 +306,26 @@ func (c *converter) differs(e *emit.Func) func(v loop.Expr) loop.Expr {
 	}
 }
 
+// keeps emits the test whether an entry of the source is kept, where some are left out.
+func (c *converter) keeps(e *emit.Func) func(en entry) loop.Expr {
+	if !c.compares {
+		return func(en entry) loop.Expr { return en.keep }
+	}
+	differs := c.differs(e)
+	return func(en entry) loop.Expr {
+		return and(e.B, en.keep, differs(e.B.Let("v", e.B.Load(e.Read(c.vals), en.pos))))
+	}
+}
+
+// kept wraps body in the test, if some entries are left out.
+func (c *converter) kept(e *emit.Func, filter bool) func(en entry, body func()) {
+	if !filter {
+		return func(_ entry, body func()) { body() }
+	}
+	keeps := c.keeps(e)
+	return func(en entry, body func()) { e.B.If(keeps(en), body, nil) }
+}
+
 // infinities are the bits of +inf.
 var infinities = map[tensor.DType]uint64{
 	tensor.Float16: 0x7c00, tensor.BFloat16: 0x7f80, tensor.Float32: 0x7f80_0000, tensor.Float64: 0x7ff0_0000_0000_0000,
@@ -320,22 +351,28 @@ func (c *converter) toDense() {
 	size := c.sizeOf(order)
 	values := c.Buffer(c.to.Name+"_vals", c.elem, loop.Output)
 	total := c.NewScalar("size", false)
-	c.initialise(values, loop.SizeScalar(total),
-		&loop.SizeOp{Op: loop.Sub, X: loop.SizeScalar(total), Y: loop.SizeScalar(c.entries)},
+	rest := loop.SizeExpr(loop.SizeConst(1))
+	if !c.filter {
+		rest = &loop.SizeOp{Op: loop.Sub, X: loop.SizeScalar(total), Y: loop.SizeScalar(c.entries)}
+	}
+	c.initialise(values, loop.SizeScalar(total), rest,
 		loop.ScalarLet{Scalar: total, Value: size})
 	e := c.NewFunc("scatter")
 	b := e.B
-	out, in := e.Write(values), e.Read(c.vals)
+	out := e.Write(values)
 	strides := make([]loop.Expr, c.to.Rank) // by axis
 	for l := range order {
 		strides[order[l]] = c.extentsIn(e, order[l+1:])
 	}
+	keep := c.kept(e, c.filter)
 	c.source.each(e, b.Lo(), b.Hi(), allAxes(c.to.Rank), func(en entry) {
-		var at loop.Expr = loop.Int(0)
-		for _, axis := range order {
-			at = b.Add(at, b.Mul(en.coords[axis], strides[axis]))
-		}
-		b.Store(out, at, b.Load(in, en.pos))
+		keep(en, func() {
+			var at loop.Expr = loop.Int(0)
+			for _, axis := range order {
+				at = b.Add(at, b.Mul(en.coords[axis], strides[axis]))
+			}
+			b.Store(out, at, c.value(e, en.pos))
+		})
 	})
 	s := e.Stage("scatter")
 	s.Partition = c.evenly(loop.SizeScalar(c.entries))

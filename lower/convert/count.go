@@ -134,10 +134,7 @@ func (p *countingPass) eachItem(e *emit.Func, words []int, coords bool, body fun
 		})
 		return
 	}
-	var differs func(loop.Expr) loop.Expr
-	if p.filter {
-		differs = p.differs(e)
-	}
+	keep := p.converter.kept(e, p.filter)
 	p.source.each(e, lo, hi, want, func(en entry) {
 		it := item{entry: en, group: group}
 		it.coord = func(axis int) loop.Expr { return en.coords[axis] }
@@ -146,13 +143,9 @@ func (p *countingPass) eachItem(e *emit.Func, words []int, coords bool, body fun
 			if p.blocks {
 				return b.Cast(p.count, en.pos)
 			}
-			return b.Load(e.Read(p.vals), en.pos)
+			return p.converter.value(e, en.pos)
 		}
-		if differs == nil {
-			body(it)
-			return
-		}
-		b.If(differs(b.Let("v", b.Load(e.Read(p.vals), en.pos))), func() { body(it) }, nil)
+		keep(en, func() { body(it) })
 	})
 }
 

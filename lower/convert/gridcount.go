@@ -20,12 +20,12 @@ const (
 // tiledPass is a function of a pass by tiles under construction.
 type tiledPass struct {
 	*countingPass
-	t       *coop.Team
-	e       *emit.Func
-	b       *loop.Builder
-	digits  *coop.Digits
-	pack    packing
-	differs func(loop.Expr) loop.Expr // nil without a filter in the pass
+	t      *coop.Team
+	e      *emit.Func
+	b      *loop.Builder
+	digits *coop.Digits
+	pack   packing
+	keeps  func(entry) loop.Expr // nil if the pass has all entries
 }
 
 // tileSize is how many warps a block has, and how many entries each thread.
@@ -79,7 +79,7 @@ func (p *countingPass) tiledFunc(t *tileTeam, words []int, coords bool) *tiledPa
 	}
 	x.pack = p.packing(x.e, p.words, want)
 	if p.number == 0 && p.filter {
-		x.differs = p.differs(x.e)
+		x.keeps = p.keeps(x.e)
 	}
 	return x
 }
@@ -124,6 +124,9 @@ func (x *tiledPass) value() func(p loop.Expr) loop.Expr {
 	case x.blocks:
 		return func(p loop.Expr) loop.Expr { return x.b.Cast(x.count, p) }
 	}
+	if x.number == 0 {
+		return func(p loop.Expr) loop.Expr { return x.converter.value(x.e, p) }
+	}
 	id := x.e.Read(buf)
 	return func(p loop.Expr) loop.Expr { return x.b.Load(id, p) }
 }
@@ -132,6 +135,10 @@ func (x *tiledPass) value() func(p loop.Expr) loop.Expr {
 // last one is read, and those that are left out are not.
 func (x *tiledPass) keys(lo, hi loop.Expr) func(at []loop.Expr) (words []loop.Expr, inside []*loop.Ref) {
 	b, word := x.b, x.word(x.digit.word, lo, hi)
+	entry := func(p loop.Expr) entry { return entry{pos: p} }
+	if x.keeps != nil && x.how.Map.some() {
+		entry = x.source.within(x.e, lo, hi, 0)
+	}
 	return func(at []loop.Expr) (words []loop.Expr, inside []*loop.Ref) {
 		last := b.Let("last", b.Sub(hi, loop.Int(1)))
 		for _, p := range at { // without a condition, so that all loads are under way at once
@@ -139,8 +146,8 @@ func (x *tiledPass) keys(lo, hi loop.Expr) func(at []loop.Expr) (words []loop.Ex
 		}
 		for _, p := range at {
 			in := b.Var("inside", b.Lt(p, hi))
-			if x.differs != nil {
-				b.Assign(in, b.And(in, x.differs(b.Let("v", b.Load(x.e.Read(x.vals), b.Min(p, last))))))
+			if x.keeps != nil {
+				b.Assign(in, b.And(in, x.keeps(entry(b.Min(p, last)))))
 			}
 			inside = append(inside, in)
 		}

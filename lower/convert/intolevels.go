@@ -157,19 +157,7 @@ func (x *cutter) entryValue(e *emit.Func, en entry) loop.Expr {
 	if x.has.sorted {
 		return e.B.Load(e.Read(x.has.from), en.pos)
 	}
-	return e.B.Load(e.Read(x.vals), en.pos)
-}
-
-// kept wraps body in the test of the filter, if there is one.
-func (x *cutter) kept(e *emit.Func, filter bool) func(en entry, body func()) {
-	if !filter {
-		return func(_ entry, body func()) { body() }
-	}
-	differs := x.differs(e)
-	return func(en entry, body func()) {
-		v := e.B.Let("v", e.B.Load(e.Read(x.vals), en.pos))
-		e.B.If(differs(v), body, nil)
-	}
+	return x.value(e, en.pos)
 }
 
 // previous declares the coordinates of the entry before the chunk, by level; the

@@ -48,7 +48,7 @@ const (
 
 // sorter starts a sort.
 func (c *converter) sorter() *sorter {
-	axes, carried := sortedAxes(c.from.Format, c.to.Format, c.how.Entries)
+	axes, carried := sortedAxes(c.from.Format, c.to.Format, c.how.Entries, c.how.Map)
 	axes = append(append([]int(nil), axes...), carried...)
 	return &sorter{converter: c, axes: axes, words: wordsOf(c.how.Path, axes),
 		payload: [2]loop.BufferID{-1, -1}, out: map[int]loop.BufferID{}, starts: -1, kept: c.entries}

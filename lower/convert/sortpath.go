@@ -161,7 +161,8 @@ func (d *Data) rowGroupEntries() int64 { return d.cache() / 128 }
 
 // Data is what the choice of a path looks at.
 type Data struct {
-	Shape   []int64
+	Shape   []int64 // of the target
+	Map     *Map    // as in Options
 	Entries int64
 	Order   EntryOrder
 	DType   tensor.DType
@@ -207,7 +208,7 @@ func ChoosePath(from, to tensor.Format, d Data) (p Path, ok bool) {
 	if to.IsDense() {
 		return Path{}, true
 	}
-	axes, carried := sortedAxes(from, to, d.Order)
+	axes, carried := sortedAxes(from, to, d.Order, d.Map)
 	if len(axes) == 0 {
 		return Path{}, true
 	}
@@ -285,11 +286,11 @@ func rowPath(axes []int, d Data) (p Path, ok bool) {
 
 // sortedAxes are the axes of the target that entries are sorted by, and the
 // others that it has an order for or keeps in blocks.
-func sortedAxes(from, to tensor.Format, entries EntryOrder) (sorted, carried []int) {
+func sortedAxes(from, to tensor.Format, entries EntryOrder, moved *Map) (sorted, carried []int) {
 	sparse := to.SparseRank()
 	axes := to.Order()
-	blocks := from.SparseRank() == sparse && sameAxes(from.Order()[sparse:], axes[sparse:])
-	source := from.Order()
+	blocks := moved == nil && from.SparseRank() == sparse && sameAxes(from.Order()[sparse:], axes[sparse:])
+	source := moved.Order(from.Order(), axes)
 	if blocks {
 		axes, source = axes[:sparse], source[:sparse]
 	}

@@ -10,6 +10,7 @@ import (
 type entry struct {
 	pos    loop.Expr         // its number among all entries
 	coords map[int]loop.Expr // by axis: those that were asked for
+	keep   loop.Expr         // of the source's: whether a map has it in the target; nil if it has all
 }
 
 // axisSet is a set of axes; tensor.MaxRank is 64.
@@ -37,6 +38,16 @@ type entrySource interface {
 	at(e *emit.Func, p loop.Expr, want axisSet) entry
 	// column is the array with one coordinate of every entry, -1 if there is none.
 	column(axis int) loop.BufferID
+}
+
+// walk is the source's list.
+type walk interface {
+	entrySource
+	// total is the number of entries.
+	total() loop.SizeExpr
+	// within emits what finds single entries of those from lo to hi, in any order: it looks
+	// for the parents of the first and of the last.
+	within(e *emit.Func, lo, hi loop.Expr, want axisSet) func(p loop.Expr) entry
 }
 
 // storedEntries are the entries of the conversion's source in storage order: the
@@ -78,15 +89,17 @@ func newStoredEntries(c *converter, depth int) *storedEntries {
 	return s
 }
 
+// extent is the program scalar with the extent of an axis of the source.
+func (s *storedEntries) extent(axis int) loop.ScalarID { return s.c.Dim(s.c.from, axis) }
+
 // axis is the axis that level l stores.
 func (s *storedEntries) axis(l int) int { return s.c.from.Format.Order()[l] }
 
-// total is the number of entries.
 func (s *storedEntries) total() loop.SizeExpr {
 	n := loop.SizeExpr(loop.SizeConst(1))
 	for _, x := range s.nodes {
 		if x.dense {
-			n = emit.Times(n, loop.SizeScalar(s.c.extentOf(s.axis(x.first))))
+			n = emit.Times(n, loop.SizeScalar(s.extent(s.axis(x.first))))
 		} else {
 			n = &loop.SizeLoad{Buffer: x.pos, Index: n}
 		}
@@ -99,7 +112,7 @@ func (s *storedEntries) positions(e *emit.Func, i int) loop.Expr {
 	var n loop.Expr = loop.Int(1)
 	for _, x := range s.nodes[:i+1] {
 		if x.dense {
-			n = e.B.Mul(n, e.Scalar(s.c.extentOf(s.axis(x.first))))
+			n = e.B.Mul(n, e.Scalar(s.extent(s.axis(x.first))))
 		} else {
 			n = e.B.LoadIndex(e.Read(x.pos), n)
 		}
@@ -150,7 +163,7 @@ func (s *storedEntries) locate(e *emit.Func, p loop.Expr, top int) odometer {
 			o.pos[i] = b.Var("q", at)
 		}
 		if x.dense {
-			size := e.Scalar(s.c.extentOf(s.axis(x.first)))
+			size := e.Scalar(s.extent(s.axis(x.first)))
 			if i == 0 {
 				o.crd[i] = b.Var("i", at)
 			} else {
@@ -244,7 +257,7 @@ func (s *storedEntries) each(e *emit.Func, lo, hi loop.Expr, want axisSet, body 
 		var end, shift loop.Expr
 		if x.dense {
 			shift = b.Let("shift", b.Sub(o.crd[leaf], p))
-			end = b.Add(begin, b.Sub(e.Scalar(s.c.extentOf(s.axis(x.first))), o.crd[leaf]))
+			end = b.Add(begin, b.Sub(e.Scalar(s.extent(s.axis(x.first))), o.crd[leaf]))
 		} else {
 			end = b.LoadIndex(e.Read(x.pos), b.Add(o.pos[leaf-1], loop.Int(1)))
 		}
@@ -278,8 +291,6 @@ func (s *storedEntries) eachAlone(e *emit.Func, lo, hi loop.Expr, want axisSet, 
 	e.B.For("p", lo, hi, func(p loop.Expr) { body(at(p)) })
 }
 
-// within emits what finds single entries of those from lo to hi, in any order: it looks
-// for the parents of the first and of the last.
 func (s *storedEntries) within(e *emit.Func, lo, hi loop.Expr, want axisSet) func(p loop.Expr) entry {
 	b := e.B
 	leaf, top := len(s.nodes)-1, s.top(want)
@@ -299,7 +310,7 @@ func (s *storedEntries) within(e *emit.Func, lo, hi loop.Expr, want axisSet) fun
 				}
 				continue
 			}
-			coord, size := at, e.Scalar(s.c.extentOf(s.axis(x.first)))
+			coord, size := at, e.Scalar(s.extent(s.axis(x.first)))
 			if i > 0 {
 				coord = b.Let("i", b.Rem(at, size))
 			}
@@ -333,7 +344,7 @@ func (s *storedEntries) advance(e *emit.Func, o *odometer, i int, more loop.Expr
 	if i == 0 {
 		return
 	}
-	b.If(b.Eq(o.crd[i], e.Scalar(s.c.extentOf(s.axis(x.first)))), func() {
+	b.If(b.Eq(o.crd[i], e.Scalar(s.extent(s.axis(x.first)))), func() {
 		b.Assign(o.crd[i], loop.Int(0))
 		if i > o.top {
 			s.advance(e, o, i-1, more)

@@ -2,7 +2,6 @@ package convert
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	goruntime "runtime"
 	"slices"
@@ -64,11 +63,12 @@ func (s *Service) Canonical(ctx context.Context, t *tensor.Tensor) (*tensor.Tens
 	return s.copies.copy(ctx, []*tensor.Tensor{t}, copyKey{format: t.Format(), way: madeCanonical}, func(ctx context.Context) (*tensor.Tensor, error) {
 		return s.place(fmt.Sprintf("store %s %s sorted and whole", t.Structure(), t.Format()),
 			func() (*tensor.Tensor, error) { return s.onDevice(ctx, t, t.Format().Standard()) },
-			func() (*tensor.Tensor, error) {
-				sorted, err := s.begin(false).sortedList(ctx, t, t.Format().Standard())
-				if !errors.Is(err, errFallback) {
-					return sorted, err
+			byKernels(func() (*tensor.Tensor, error) {
+				if t.Structure() != tensor.General && usuallyTyped(t) {
+					return s.begin(false).wholeMatrix(ctx, t, t.Format())
 				}
+				return s.begin(false).sortedList(ctx, t, t.Format().Standard())
+			}, func() (*tensor.Tensor, error) {
 				bytes := t.Bytes()
 				if t.Structure() != tensor.General {
 					bytes *= 2 // both triangles
@@ -77,7 +77,7 @@ func (s *Service) Canonical(ctx context.Context, t *tensor.Tensor) (*tensor.Tens
 					return nil, err
 				}
 				return t.Canonical()
-			}, t)
+			}), t)
 	})
 }
 
@@ -103,8 +103,9 @@ func (s *Service) Sorted(ctx context.Context, o tensor.Operand) (tensor.Operand,
 func (s *Service) Joined(ctx context.Context, parts []*tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
 	return s.copies.copy(ctx, parts, copyKey{format: format, way: madeOne}, func(ctx context.Context) (*tensor.Tensor, error) {
 		return s.place(fmt.Sprintf("join %d parts to %s", len(parts), format),
-			func() (*tensor.Tensor, error) { return s.joinedOnDevice(ctx, parts, format) },
-			func() (*tensor.Tensor, error) { return tensor.NewTrustedParts(parts...).Expand(format, s.within()...) }, parts...)
+			func() (*tensor.Tensor, error) { return s.remote().joinedParts(ctx, parts, format) },
+			byKernels(func() (*tensor.Tensor, error) { return s.begin(false).joinedParts(ctx, parts, format) },
+				func() (*tensor.Tensor, error) { return tensor.NewTrustedParts(parts...).Expand(format, s.within()...) }), parts...)
 	})
 }
 
@@ -112,28 +113,22 @@ func (s *Service) Joined(ctx context.Context, parts []*tensor.Tensor, format ten
 func (s *Service) Unblocked(ctx context.Context, b *tensor.Blocks, format tensor.Format) (*tensor.Tensor, error) {
 	return s.copies.copy(ctx, []*tensor.Tensor{b.Blocked()}, copyKey{format: format, way: madeWhole, shape: fmt.Sprint(b.Shape())}, func(ctx context.Context) (*tensor.Tensor, error) {
 		return s.place(fmt.Sprintf("store blocks in %s as %s", b.Blocked().Format(), format),
-			func() (*tensor.Tensor, error) { return s.unblockedOnDevice(ctx, b, format) },
-			func() (*tensor.Tensor, error) { return b.Expand(format, s.within()...) }, b.Blocked())
+			func() (*tensor.Tensor, error) { return s.remote().unblocked(ctx, b, format) },
+			byKernels(func() (*tensor.Tensor, error) { return s.begin(false).unblocked(ctx, b, format) },
+				func() (*tensor.Tensor, error) { return b.Expand(format, s.within()...) }), b.Blocked())
 	})
 }
 
-// joinedOnDevice stores disjoint parts as one tensor, on the device.
-func (s *Service) joinedOnDevice(ctx context.Context, parts []*tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
-	if slices.ContainsFunc(parts, func(t *tensor.Tensor) bool { return t.Format().HasBlocks() }) || format.HasBlocks() {
+// joinedParts stores disjoint parts as one tensor, by kernels.
+func (c *conversion) joinedParts(ctx context.Context, parts []*tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
+	if slices.ContainsFunc(parts, func(t *tensor.Tensor) bool { return t.Format().HasBlocks() }) || format.HasBlocks() || format.Extended() {
 		return nil, fallback("kernels leave out what equals the fill in dense blocks")
 	}
-	return s.appended(ctx, parts, func(*coordList, int) {}, parts[0].Shape(), format)
-}
-
-// unblockedOnDevice stores a tensor in blocks without them, on the device.
-func (s *Service) unblockedOnDevice(ctx context.Context, b *tensor.Blocks, format tensor.Format) (*tensor.Tensor, error) {
-	l, err := s.listOf(ctx, b.Blocked())
+	out, err := c.appended(ctx, parts, make([]mapping, len(parts)), parts[0].Shape(), format)
 	if err != nil {
 		return nil, err
 	}
-	defer l.release()
-	l.unblock(b.Shape())
-	return l.store(format)
+	return renamed(out, parts[0].Name())
 }
 
 // copy returns the remembered copy of some tensors, or makes it; the key says what it is

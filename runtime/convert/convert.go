@@ -1,6 +1,6 @@
 // Package convert stores tensors otherwise: in another format, shape or order, several as one, sorted and whole. Kernels for
-// the two formats do it where that pays; what no kernel is for falls back to package tensor. Tensors that a device has are
-// converted there, by way of vectors of coordinates ([Service.Evaluate]).
+// the two formats do it where that pays, which may give entries other coordinates (mapped.go); what no kernel is for falls back to package tensor.
+// Tensors that a device has are converted there.
 package convert
 
 import (
@@ -23,8 +23,6 @@ type Service struct {
 	Always bool
 	// Notice is told what the processor does instead of the device; without it, that is a *HostError.
 	Notice func(note string)
-	// Evaluate runs a program on vectors. Its results are dense vectors of these types, and stay on the device.
-	Evaluate func(ctx context.Context, program string, args map[string]tensor.Operand, results map[string]tensor.DType) (map[string]*tensor.Tensor, error)
 	// Data is for tests: paths are chosen as for other data.
 	Data func(lowerconvert.Data) lowerconvert.Data
 
@@ -56,6 +54,8 @@ type conversion struct {
 	prune bool
 	// resident leaves what becomes of a tensor on the device.
 	resident bool
+	// mapping, where it has a map, is where entries go: the conversion is of one tensor by one kernel.
+	mapping mapping
 }
 
 // begin is a conversion that leaves its result here or on the device.

@@ -107,7 +107,7 @@ func (c *conversion) sorted(ctx context.Context, list *tensor.Tensor, format ten
 		return nil, err
 	}
 	defer call.Finish()
-	out := converted(v, list, values, &call.Results)
+	out := converted(v, list, list.Dims(), values, &call.Results)
 	values.Discard() // unless they are in the result
 	return out, nil
 }

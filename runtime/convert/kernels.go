@@ -81,7 +81,7 @@ func (c *conversion) kernelFor(ctx context.Context, t *tensor.Tensor, format ten
 	}
 	defer call.Finish()
 	c.latest = v
-	return converted(v, t, t.Values(), &call.Results), nil
+	return converted(v, t, c.shape(t), t.Values(), &call.Results), nil
 }
 
 // path chooses how entries are sorted.
@@ -90,8 +90,11 @@ func (c *conversion) path(t *tensor.Tensor, format tensor.Format, entries lowerc
 	if err != nil {
 		return lowerconvert.Path{}, err
 	}
-	data := lowerconvert.Data{Shape: t.Dims(), Entries: t.NNZ(), DType: t.DType(), Order: entries, Threads: c.threads(), Grain: c.Grain,
+	data := lowerconvert.Data{Shape: c.shape(t), Map: c.mapping.Map, Entries: t.NNZ(), DType: t.DType(), Order: entries, Threads: c.threads(), Grain: c.Grain,
 		Cache: caches.L2, Grids: c.OnGrids(), Spread: func(axis int) int64 { return spread(t, axis) }}
+	if c.mapping.Map != nil {
+		data.Spread = nil
+	}
 	if c.Data != nil {
 		data = c.Data(data)
 	}
@@ -166,31 +169,32 @@ func (c *conversion) run(ctx context.Context, t *tensor.Tensor, format tensor.Fo
 // compiled is the kernel that run runs.
 func (c *conversion) compiled(ctx context.Context, t *tensor.Tensor, format tensor.Format, entries lowerconvert.EntryOrder, path lowerconvert.Path) (*invoke.Kernel, error) {
 	from, to := c.planned("A", t, t.Format()), c.planned("B", t, format)
-	types := conversionTypes{t: t, to: to, pos: invoke.CoordinateType(t.NNZ() + 1)}
-	if c.prune {
+	types := conversionTypes{t: t, to: to, shape: c.shape(t), pos: invoke.CoordinateType(t.NNZ() + 1)}
+	if c.prune && format == t.Format() {
 		types.to = nil // index arrays keep their types
 	}
-	key := fmt.Sprintf("%s %s %v %v %t %t %v %s %v", t.Format(), format, t.DType(), entries, c.keep, c.prune, path, invoke.IndexTypes(t), types.pos)
+	key := fmt.Sprintf("%s %s %v %v %t %t %v %s %v %v", t.Format(), format, t.DType(), entries, c.keep, c.prune, path, invoke.IndexTypes(t), types.pos, c.mapping.Map)
 	for l := range format.Rank() {
 		key += " " + types.IndexType(to, l, lower.Coordinates).String()
 	}
 	return c.keyed(ctx, key, t.NNZ(), func() (*lower.Kernel, error) {
-		return lowerconvert.Lower(from, to, types, lowerconvert.Options{Grain: c.Grain, Entries: entries, Keep: c.keep, Prune: c.prune, Path: path,
+		return lowerconvert.Lower(from, to, types, lowerconvert.Options{Grain: c.Grain, Entries: entries, Keep: c.keep, Prune: c.prune, Map: c.mapping.Map, Path: path,
 			Grids: c.OnGrids()})
 	})
 }
 
 // planned is a tensor as lowering sees it.
 func (c *conversion) planned(name string, t *tensor.Tensor, format tensor.Format) *ir.Tensor {
-	return &ir.Tensor{Name: name, Rank: t.Rank(), DType: t.DType(), Format: format, Fill: t.Fill()}
+	return &ir.Tensor{Name: name, Rank: format.Rank(), DType: t.DType(), Format: format, Fill: t.Fill()}
 }
 
 // conversionTypes are the types of a tensor's arrays, and those that they have by
 // default in another format.
 type conversionTypes struct {
-	t   *tensor.Tensor
-	to  *ir.Tensor
-	pos tensor.DType
+	t     *tensor.Tensor
+	to    *ir.Tensor
+	shape []int64 // of to
+	pos   tensor.DType
 }
 
 // IndexType implements lower.OperandTypes.
@@ -203,7 +207,7 @@ func (c conversionTypes) IndexType(t *ir.Tensor, level int, kind lower.ArrayKind
 	case kind == lower.Positions:
 		return c.pos
 	}
-	return invoke.CoordinateType(c.t.Dims()[t.Format.Order()[level]])
+	return invoke.CoordinateType(c.shape[t.Format.Order()[level]])
 }
 
 // keyed returns the kernel of a key, or errFallback where none is worth its
@@ -240,7 +244,14 @@ func (c *conversion) call(ctx context.Context, v *invoke.Kernel, t *tensor.Tenso
 		}
 	}
 	for _, s := range v.Lower.Scalars {
-		call.Bindings.Scalars[s.Scalar] = t.Dims()[s.Axis]
+		extents := t.Dims()
+		switch {
+		case s.Tensor == lowerconvert.Shifts:
+			extents = c.mapping.shifts
+		case s.Tensor == v.Lower.Result.Tensor:
+			extents = c.shape(t)
+		}
+		call.Bindings.Scalars[s.Scalar] = extents[s.Axis]
 	}
 	err = call.Run(ctx, c.options)
 	goruntime.KeepAlive(t) // the bindings do not keep memory of mapped files

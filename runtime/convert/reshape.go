@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	lowerconvert "github.com/lacuna-sparse/lacuna/lower/convert"
@@ -20,45 +19,80 @@ func (s *Service) Reshape(ctx context.Context, t *tensor.Tensor, shape []int64, 
 	}
 	defer t.Unpin()
 	here := func() (*tensor.Tensor, error) { return t.Reshape(shape, format, s.within()...) }
-	if tensor.CheckReshape(t.Dims(), shape, format) != nil {
+	runs, err := tensor.ReshapeGroups(t.Dims(), shape, format)
+	if err != nil {
 		return here() // which says what is wrong
 	}
 	if shared, ok := t.Reshaped(shape, format); ok {
 		return shared, nil
 	}
-	return s.place(fmt.Sprintf("reshape %s to %s", t.Format(), format), func() (*tensor.Tensor, error) {
-		switch {
-		case !countable(shape):
-			return nil, fallback("the shape has more than 2^63-1 elements")
-		case keepsBlocks(t.Format()) && !format.IsDense():
-			return nil, fallback("kernels do not keep the dense blocks of %s", t.Format())
-		case t.Format().IsDense() || format.IsDense():
-			return s.reshapeDense(ctx, t, shape, format)
-		}
-		l, err := s.listOf(ctx, t)
-		if err != nil {
-			return nil, err
-		}
-		defer l.release()
-		l.reshape(slices.Clone(shape))
-		return l.store(format)
-	}, here, t)
+	m := lowerconvert.Map{}
+	for _, g := range runs {
+		m.Groups = append(m.Groups, lowerconvert.Group{From: g[0], To: g[1]})
+	}
+	return s.place(fmt.Sprintf("reshape %s to %s", t.Format(), format),
+		func() (*tensor.Tensor, error) {
+			whole, err := s.onDevice(ctx, t, t.Format().Standard())
+			if err != nil {
+				return nil, err
+			}
+			defer whole.Release()
+			return s.remote().reshaped(ctx, whole, mapping{Map: &m, extents: slices.Clone(shape)}, format)
+		},
+		byKernels(func() (*tensor.Tensor, error) {
+			if !usuallyTyped(t) {
+				return nil, errFallback
+			}
+			return s.begin(false).reshaped(ctx, t, mapping{Map: &m, extents: slices.Clone(shape)}, format)
+		}, here), t)
 }
 
-// reshapeDense is Reshape by way of all elements in row-major order, whose numbers do not change.
-func (s *Service) reshapeDense(ctx context.Context, t *tensor.Tensor, shape []int64, format tensor.Format) (*tensor.Tensor, error) {
-	all, err := s.onDevice(ctx, t, tensor.Dense(t.Rank()))
+// reshaped is a sorted tensor in another shape, by a kernel.
+func (c *conversion) reshaped(ctx context.Context, t *tensor.Tensor, m mapping, format tensor.Format) (*tensor.Tensor, error) {
+	if keepsBlocks(t.Format()) && !format.IsDense() {
+		return nil, fallback("kernels do not keep the dense blocks of %s", t.Format())
+	}
+	name, to := t.Name(), format
+	// A scalar is a vector of one element to kernels.
+	if t.Rank() == 0 {
+		t = tensor.NewTrusted([]int64{1}, tensor.Dense(1), nil, t.Values(), t.Fill())
+		m.Groups = append(m.Groups, lowerconvert.Group{From: []int{0}})
+	}
+	if format.Rank() == 0 {
+		m.extents, to = []int64{1}, tensor.Dense(1)
+		m.Groups = append(m.Groups, lowerconvert.Group{To: []int{0}})
+	}
+	out, err := c.mapped(ctx, t, m, to)
 	if err != nil {
 		return nil, err
 	}
-	defer all.Release()
-	dense := tensor.NewTrusted(shape, tensor.Dense(len(shape)), nil, all.Values(), t.Fill())
-	defer dense.Release()
-	out, err := s.onDevice(ctx, dense, format)
+	if to != format {
+		out = replaced(out, tensor.NewTrusted(nil, format, nil, out.Values(), out.Fill()))
+	}
+	return renamed(out, name)
+}
+
+// usuallyTyped reports whether index arrays have the type that those of small tensors have, which a reshape then keeps.
+func usuallyTyped(t *tensor.Tensor) bool {
+	usual := func(a tensor.Array) bool { return !a.DType().Valid() || a.DType() == tensor.Uint32 }
+	return !slices.ContainsFunc(t.Levels(), func(l tensor.Level) bool { return !usual(l.Pos) || !usual(l.Crd) })
+}
+
+// unblocked stores a tensor in blocks without them, by a kernel.
+func (c *conversion) unblocked(ctx context.Context, b *tensor.Blocks, format tensor.Format) (*tensor.Tensor, error) {
+	t := b.Blocked()
+	if c.resident {
+		var err error
+		if t, err = c.onDevice(ctx, t, t.Format().Standard()); err != nil {
+			return nil, err
+		}
+		defer t.Release()
+	}
+	out, err := c.mapped(ctx, t, unblocking(t.Dims(), b.Shape()), format)
 	if err != nil {
 		return nil, err
 	}
-	return renamed(out, t.Name())
+	return renamed(out, b.Name())
 }
 
 // Concat joins tensors along an axis.
@@ -76,16 +110,41 @@ func (s *Service) Concat(ctx context.Context, axis int, format tensor.Format, te
 			return nil, errFallback
 		case format.IsDense():
 			return s.concatDense(ctx, axis, shape, format, tensors)
-		case format.HasBlocks() || slices.ContainsFunc(tensors, func(t *tensor.Tensor) bool { return keepsBlocks(t.Format()) }):
-			return nil, fallback("kernels do not keep dense blocks")
 		}
-		begin, next := make([]int64, len(tensors)), int64(0)
-		for i, t := range tensors {
-			begin[i] = next
-			next += t.Dims()[axis]
+		return s.remote().concatenated(ctx, axis, shape, format, tensors)
+	}, byKernels(func() (*tensor.Tensor, error) {
+		shape, err := tensor.ConcatShape(axis, tensors)
+		if err != nil || len(shape) != format.Rank() || format.IsDense() || format.Relaxed() || slices.ContainsFunc(tensors, func(t *tensor.Tensor) bool { return !usuallyTyped(t) }) {
+			return nil, errFallback
 		}
-		return s.appended(ctx, tensors, func(l *coordList, i int) { l.name = ""; l.shift(axis, begin[i]) }, shape, format)
-	}, here, tensors...)
+		return s.begin(false).concatenated(ctx, axis, shape, format, tensors)
+	}, here), tensors...)
+}
+
+// byKernels does something by kernels, or else without.
+func byKernels(kernels, without func() (*tensor.Tensor, error)) func() (*tensor.Tensor, error) {
+	return func() (*tensor.Tensor, error) {
+		out, err := kernels()
+		if errors.Is(err, errFallback) {
+			return without()
+		}
+		return out, err
+	}
+}
+
+// concatenated is Concat to a format that is not dense, by kernels.
+func (c *conversion) concatenated(ctx context.Context, axis int, shape []int64, format tensor.Format, tensors []*tensor.Tensor) (*tensor.Tensor, error) {
+	if format.HasBlocks() || format.Extended() || slices.ContainsFunc(tensors, func(t *tensor.Tensor) bool { return keepsBlocks(t.Format()) }) {
+		return nil, fallback("kernels do not keep dense blocks")
+	}
+	maps, next := make([]mapping, len(tensors)), int64(0)
+	for i, t := range tensors {
+		if next > 0 {
+			maps[i] = shifting(len(shape), axis, next)
+		}
+		next += t.Dims()[axis]
+	}
+	return c.appended(ctx, tensors, maps, shape, format)
 }
 
 // concatDense is Concat to a format of D levels: with the axis first, the tensors stand one
@@ -110,43 +169,13 @@ func (s *Service) concatDense(ctx context.Context, axis int, shape []int64, form
 		defer all.Release()
 		arrays = append(arrays, all.Values())
 	}
-	values, err := s.concatVectors(ctx, tensors[0].DType(), arrays...)
+	values, err := s.remote().joined(ctx, arrays)
 	if err != nil {
 		return nil, err
 	}
 	out := tensor.NewTrusted(shape, first, nil, values, tensors[0].Fill())
 	defer out.Release()
 	return s.onDevice(ctx, out, format)
-}
-
-// appended stores the entries of several tensors in one of some shape, after move has given those of
-// tensor i their places.
-func (s *Service) appended(ctx context.Context, tensors []*tensor.Tensor, move func(l *coordList, i int), shape []int64, format tensor.Format) (*tensor.Tensor, error) {
-	var all *coordList
-	for i, t := range tensors {
-		if t.NNZ() == 0 {
-			continue
-		}
-		l, err := s.listOf(ctx, t)
-		if err != nil {
-			if all != nil {
-				all.release()
-			}
-			return nil, err
-		}
-		move(l, i)
-		if all == nil {
-			all = l
-		} else {
-			all.add(l)
-		}
-	}
-	if all == nil {
-		return Empty(shape, format, tensors[0].DType(), tensor.WithFill(tensors[0].Fill()))
-	}
-	defer all.release()
-	all.shape = shape
-	return all.store(format)
 }
 
 // Prune drops the stored entries that equal the fill.
@@ -163,13 +192,7 @@ func (s *Service) Prune(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, 
 		return t.Share(), nil
 	}
 	return s.place(fmt.Sprintf("prune %s", format), func() (*tensor.Tensor, error) { return s.prunedThere(ctx, t) },
-		func() (*tensor.Tensor, error) {
-			out, err := s.begin(false).pruned(ctx, t)
-			if errors.Is(err, errFallback) {
-				return t.Prune(s.within()...)
-			}
-			return out, err
-		}, t)
+		byKernels(func() (*tensor.Tensor, error) { return s.begin(false).pruned(ctx, t) }, func() (*tensor.Tensor, error) { return t.Prune(s.within()...) }), t)
 }
 
 // pruned is a tensor without the stored entries that equal the fill, by a kernel.
@@ -212,33 +235,27 @@ func (s *Service) prunedThere(ctx context.Context, t *tensor.Tensor) (*tensor.Te
 	if !errors.Is(err, errFallback) || keepsBlocks(t.Format()) || !t.IsCanonical() {
 		return out, err
 	}
-	l, err := s.listOf(ctx, t)
+	order, err := tensor.Coordinates(t.Rank()).WithOrder(t.Format().Order())
 	if err != nil {
 		return nil, err
 	}
-	defer l.release()
-	kept := l.unequal(l.values, t.Fill())
-	if l.err == nil && kept.Shape()[0] == t.NNZ() {
+	c := s.remote()
+	c.prune, c.options.Resident = true, true
+	kept, err := c.kernel(ctx, t, order, lowerconvert.Stored)
+	if err != nil {
+		return nil, err
+	}
+	if kept.NNZ() == t.NNZ() {
+		kept.Release()
 		return t.Share(), nil
 	}
-	l.choose(kept)
-	return l.store(t.Format())
+	out, err = s.remote().fromSorted(ctx, kept, t.Format())
+	if err != nil {
+		kept.Release()
+		return nil, err
+	}
+	return renamed(replaced(kept, out), t.Name())
 }
 
 // keepsBlocks reports whether a format has dense blocks behind levels that are not.
 func keepsBlocks(f tensor.Format) bool { return !f.IsDense() && f.HasBlocks() }
-
-// countable reports whether the elements of a shape have numbers below 2^63.
-func countable(shape []int64) bool {
-	if slices.Contains(shape, 0) {
-		return true
-	}
-	n := int64(1)
-	for _, size := range shape {
-		if n > math.MaxInt64/size {
-			return false
-		}
-		n *= size
-	}
-	return true
-}

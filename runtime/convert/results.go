@@ -39,9 +39,9 @@ func replaced(old, by *tensor.Tensor) *tensor.Tensor {
 	return by
 }
 
-// converted assembles what a conversion of t, with these values, has made. Buffers
+// converted assembles what a conversion of t, with these values, has made, of some shape. Buffers
 // that are inputs are arrays of t.
-func converted(v *invoke.Kernel, t *tensor.Tensor, values tensor.Array, r *runtime.Results) *tensor.Tensor {
+func converted(v *invoke.Kernel, t *tensor.Tensor, shape []int64, values tensor.Array, r *runtime.Results) *tensor.Tensor {
 	res := v.Lower.Result
 	array := func(id loop.BufferID, dt tensor.DType) tensor.Array {
 		if id < 0 {
@@ -67,5 +67,5 @@ func converted(v *invoke.Kernel, t *tensor.Tensor, values tensor.Array, r *runti
 	for l := range levels {
 		levels[l] = tensor.Level{Pos: index(res.Levels[l].Pos), Crd: index(res.Levels[l].Crd)}
 	}
-	return tensor.NewTrusted(t.Dims(), res.Tensor.Format, levels, array(res.Values, t.DType()), t.Fill())
+	return tensor.NewTrusted(shape, res.Tensor.Format, levels, array(res.Values, t.DType()), t.Fill())
 }

@@ -214,9 +214,19 @@ func (p *proposer) on(g *placement.Grid, args map[string]*Tensor, ordered bool) 
 	return found, nil
 }
 
-// held is how many bytes all ranks together have of a tensor.
+// held is how many bytes all ranks together have of a tensor: its entries, and where the lists of their coordinates begin, such as a number for each row of a part.
 func held(t *Tensor) float64 {
-	return float64(t.Entries) * width(t) * float64(copies(t.Placement))
+	bytes := float64(t.Entries) * width(t) * float64(copies(t.Placement))
+	lists := 4 * float64(t.Placement.Grid.Ranks())
+	for _, axis := range t.Format.Order() {
+		if listed(t.Format, axis) {
+			return bytes + lists
+		}
+		if lists *= float64(t.Shape[axis]); t.Placement.Cuts[axis] != nil {
+			lists /= float64(t.Placement.Cuts[axis].Parts)
+		}
+	}
+	return bytes
 }
 
 // width is how many bytes an entry takes, with its coordinates.
@@ -283,6 +293,42 @@ func (p *proposer) arrange(s *statement, g *placement.Grid, asked *placement.Pla
 		}
 	}
 	return waits
+}
+
+// clustered estimates how many times the mean the blocks on the diagonal have of the terms, where two indices are cut: those of an operand over both, or of two over them and
+// a third.
+func (s *statement) clustered(so []along) float64 {
+	most := 1.0
+	for k, a := range so {
+		for _, b := range so[k+1:] {
+			parts := min(a.cut.Parts, b.cut.Parts)
+			near, known := s.near(a.index, b.index, parts)
+			for _, m := range s.Indices {
+				x, ok1 := s.near(a.index, m, parts)
+				if y, ok2 := s.near(m, b.index, parts); !known && ok1 && ok2 {
+					near, known = x*y, true
+				}
+			}
+			if known {
+				most = max(most, near*float64(parts))
+			}
+		}
+	}
+	return most
+}
+
+// near estimates which part of the entries of an operand over two indices is in the blocks on the diagonal, if both are cut into so many; known is false if that was not counted.
+func (s *statement) near(v, w *lang.Index, parts int) (part float64, known bool) {
+	for _, u := range s.uses {
+		a, b := axis(u.Access, v), axis(u.Access, w)
+		if a < 0 || b < 0 || a == b || u.spread == nil {
+			continue
+		}
+		if far := u.spread(a, b); far != nil {
+			return far.diagonal(float64(s.extents[w.ID]) / float64(parts)), true
+		}
+	}
+	return 0, false
 }
 
 // settle gives an operand the placement that costs least where the statement is cut so: what ranks have and what they send. It returns the first; of the

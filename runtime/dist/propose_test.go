@@ -34,6 +34,11 @@ func TestPropose(t *testing.T) {
 	for i := range uneven {
 		uneven[i] = int64(i * 16 / 1000)
 	}
+	slightly := make([]int64, 1<<14)
+	for i := range slightly {
+		slightly[i] = 4
+	}
+	slightly[0] = 1 << 10
 	anywhere := func(n int64) []int64 { // at distances less than d of n are 2d/n - (d/n)² of all
 		counts, before := make([]int64, 64), 0.0
 		for k := range counts {
@@ -60,6 +65,10 @@ func TestPropose(t *testing.T) {
 		{"Y(i,k) = sum_j A(i,j)*X(j,k)", map[string]*dist.Tensor{"A": sparse(1<<20, 1<<16, 1<<16), "X": dense(1<<16, 128)}, 64, nil, banded, []string{"grid r=64; A over (r); X over (r)"}},
 		{"Y(i,k) = sum_j A(i,j)*X(j,k)", map[string]*dist.Tensor{"A": sparse(1000, 1<<16, 1<<16), "X": dense(1<<16, 64)}, 64, nil, nil, []string{"grid r=64; A over (r); X over (r)"}},
 		{"S(i,j) = A(i,j)*sum_k (U(i,k)*V(j,k))", map[string]*dist.Tensor{"A": sparse(1<<20, 1<<14, 1<<14), "U": dense(1<<14, 64), "V": dense(1<<14, 64)}, 16, nil, nil, []string{"A over (r, c)", "U over (r", "V over (c"}},
+		// Along columns, of which each has as many entries, parts would have numbers for all rows.
+		{"S(i,j) = A(i,j)*sum_k (U(i,k)*V(j,k))", map[string]*dist.Tensor{"A": sparse(1<<16, 1<<14, 1<<14), "U": dense(1<<14, 4), "V": dense(1<<14, 4)}, 251, slightly, nil, []string{"A over (r by entries)"}},
+		// Of blocks of a banded product those on the diagonal have all terms.
+		{"C(i,k) = sum_j A(i,j)*B(j,k)", map[string]*dist.Tensor{"A": sparse(1<<17, 1<<14, 1<<14), "B": sparse(1<<17, 1<<14, 1<<14)}, 16, nil, banded, []string{"grid r=16; A over (r); B over (r)"}},
 		{"y(i) = sum_j A(i,j)*x(j)", map[string]*dist.Tensor{"A": placed, "x": dense(1000)}, 8, nil, nil, []string{"grid p=8; x over (p)"}},
 		{"y(i) = sum_j A(i,j)*x(j)\nz(i) = y(i) + b(i)", map[string]*dist.Tensor{"A": sparse(8000, 1000, 1000), "x": dense(1000), "b": dense(1000)}, 4, nil, nil, []string{"b over (r)"}},
 		{"m = argmax_i x(i)", map[string]*dist.Tensor{"x": dense(1000)}, 4, nil, nil, []string{"x over (r)"}},

@@ -74,3 +74,19 @@ func (s spread) touched(extent float64, parts int, entries float64) (own, out fl
 	}
 	return own, out
 }
+
+// diagonal estimates which part of the entries is in the blocks on the diagonal, where both axes are cut into blocks, the second of so long ones.
+func (s spread) diagonal(length float64) float64 {
+	total, stay := 0.0, 0.0
+	for k, n := range s {
+		leave := min(1, 0.75*math.Exp2(float64(k))/length)
+		if k == 0 {
+			leave = 0
+		}
+		total, stay = total+float64(n), stay+float64(n)*(1-leave)
+	}
+	if total == 0 {
+		return 1
+	}
+	return stay / total
+}

@@ -106,12 +106,3 @@ func (s *Session) compileAs(ctx context.Context, src string, file *lang.File, pr
 func (s *Session) plannedLike(ctx context.Context, like string, program *lang.Program, d *declare.Declarations) (*planned, error) {
 	return s.plans.Do(ctx, string(d.AppendKey(nil, like)), func(ctx context.Context) (*planned, error) { return s.env.plan(ctx, program, d) })
 }
-
-// evaluate implements convert.Service.Evaluate.
-func (s *Session) evaluate(ctx context.Context, program string, args Args, results map[string]tensor.DType) (Outputs, error) {
-	var opts []declare.Option
-	for name, dt := range results {
-		opts = append(opts, declare.Result(name, tensor.Dense(1)), declare.ResultType(name, dt))
-	}
-	return s.resident().EvalAll(ctx, program, args, opts...)
-}

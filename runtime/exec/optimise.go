@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -199,6 +200,7 @@ func (s *Session) declared(ctx context.Context, d *declare.Declarations, name st
 
 // run runs the kernel for the arguments.
 func (c *chooser) run(ctx context.Context, args Args) (*Kernel, values, error) {
+	args = c.sorted(ctx, args)
 	k, err := c.kernel(ctx, args)
 	if err != nil {
 		return nil, nil, err
@@ -215,6 +217,29 @@ func (c *chooser) run(ctx context.Context, args Args) (*Kernel, values, error) {
 		}
 	}
 	return ran, vals, err
+}
+
+// sorted are arguments as kernels take them: what has no order, or entries several times, has no statistics.
+func (c *chooser) sorted(ctx context.Context, args Args) Args {
+	var out Args
+	for _, name := range c.operands {
+		t, ok := args[name].(*tensor.Tensor)
+		if !ok || t == nil || t.IsCanonical() || t.Structure() != tensor.General {
+			continue
+		}
+		s, err := c.session.env.convert.PinnedCanonical(ctx, t)
+		if err != nil {
+			return args // which the run will tell
+		}
+		if out == nil {
+			out = maps.Clone(args)
+		}
+		out[name] = s
+	}
+	if out == nil {
+		return args
+	}
+	return out
 }
 
 // kernel is the one for the arguments. Of the statistics of operands that were passed before, only the class is looked at, and values only if they

@@ -128,7 +128,7 @@ func (s *Session) open() error {
 		if s.env.Engine == nil {
 			s.env.Engine = runtime.Auto(func(note string) { fmt.Fprintln(os.Stderr, "lacuna: "+note) })
 		}
-		s.env.convert.Target, s.env.convert.Evaluate = &s.env.Target, s.evaluate
+		s.env.convert.Target = &s.env.Target
 	})
 	return nil
 }

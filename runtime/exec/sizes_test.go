@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -154,6 +155,42 @@ func TestSizesOfSums(t *testing.T) {
 		}
 		if test.sizes && kernels[0] != kernels[1] {
 			t.Errorf("%s: planned anew", test.program)
+		}
+	}
+}
+
+// TestUnsortedOperands runs programs, of which statistics or sizes count, on a matrix whose rows are not sorted: they are optimised as for the sorted one.
+func TestUnsortedOperands(t *testing.T) {
+	ctx := context.Background()
+	loose, err := tensor.CSR.Flag(1, tensor.Unsorted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unsorted, err := tensor.NewNamed([]int64{64, 64}, loose, map[string]tensor.Array{
+		"pointers_0": tensor.ArrayOf(append([]int32{0, 2}, slices.Repeat([]int32{2}, 63)...)), "indices_1": tensor.ArrayOf([]int32{2, 0}),
+	}, tensor.ArrayOf([]float64{1, 2}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sorted, err := unsorted.Canonical()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, program := range []string{"S(i,j) = A(i,j) + B(j,i) + C(i,j)", "S(i,l) = A(i,j)*B(j,k)*C(k,l)"} {
+		k, err := NewSession(WithEngine(runtime.Interp())).Compile(ctx, program,
+			declare.Format("A", tensor.CSR, tensor.Float64), declare.Format("B", tensor.CSR, tensor.Float64), declare.Format("C", tensor.CSR, tensor.Float64))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var latest []*chosen
+		for _, a := range []*tensor.Tensor{unsorted, sorted} {
+			if _, err := k.Run(ctx, Args{"A": a, "B": sorted, "C": sorted}); err != nil {
+				t.Fatal(err)
+			}
+			latest = append(latest, k.chooser.latest.Load())
+		}
+		if latest[0] == nil || latest[0] != latest[1] {
+			t.Errorf("%s: planned as %v, for the sorted matrix as %v", program, latest[0], latest[1])
 		}
 	}
 }

@@ -42,7 +42,11 @@ func (g *generator) association() {
 		return !strings.Contains(left, vars[k]) && !strings.Contains(strings.Join(factors[:k-1], ""), vars[k])
 	}
 	if k := len(vars) - 1; k > 1 && g.chance(50) && bound(k) && k-1 < len(factors) { // a nested sum
-		right = fmt.Sprintf("%s*(sum_%s (%s))", strings.Join(factors[:k-1], "*"), vars[k], strings.Join(factors[k-1:], "*"))
+		outer, of := strings.Join(factors[:k-1], "*"), ""
+		if g.dtype.IsFloat() && g.chance(40) { // in a function, of which some rows are wanted
+			of, outer = pick(g, "relu", "tanh", "sigmoid"), fmt.Sprintf("v(%s)*%s", pick(g, vars[0], vars[1]), outer)
+		}
+		right = fmt.Sprintf("%s*%s(sum_%s (%s))", outer, of, vars[k], strings.Join(factors[k-1:], "*"))
 	}
 	switch {
 	case g.chance(10) && subtractable(g.dtype):

@@ -26,7 +26,7 @@ const (
 	noticeText = 1024
 
 	beat     = time.Second            // between signs of life
-	silence  = 7 * time.Second        // after which a rank is taken for lost
+	silence  = 6 * time.Second        // after which a rank is taken for lost
 	patience = 10 * time.Second       // for what takes no time where all is well
 	grace    = 3 * time.Second        // for others to leave a group that has failed
 	polite   = 200 * time.Millisecond // for those who tell people why it has failed
@@ -40,6 +40,7 @@ const gone = "it has left the group, and others wait for it"
 type peers struct {
 	listening []byte     // where the next notice comes
 	left      []int      // after how many calls a rank has left; math.MaxInt: it has not
+	lost      int        // the rank that this one has found to be; -1: none
 	started   int        // this rank's calls
 	kinds     [1024]kind // of the last ones
 
@@ -62,7 +63,7 @@ func (s *server) next() int   { return (s.rank + 1) % s.size }
 // meet begins to listen.
 func (s *server) meet() error {
 	s.left = slices.Repeat([]int{math.MaxInt}, s.size)
-	s.looked = time.Now()
+	s.looked, s.lost = time.Now(), -1
 	if s.size == 1 {
 		return nil
 	}
@@ -152,7 +153,7 @@ func (s *server) tellAll(w word, number int, text string, told chan<- struct{}) 
 		}
 	}
 	for r := range s.size {
-		if r == s.rank {
+		if r == s.rank || r == s.lost {
 			continue
 		}
 		left++
@@ -200,7 +201,9 @@ func (s *server) watch(now time.Time) {
 		return
 	}
 	if s.heard > silence {
-		s.giveUp(&transport.Error{Rank: s.before(), Reason: fmt.Sprintf("it has given no sign of life for %v", silence)})
+		s.lost = s.before()
+		s.left[s.lost] = 0 // nobody waits for it any more
+		s.giveUp(&transport.Error{Rank: s.lost, Reason: fmt.Sprintf("it has given no sign of life for %v", silence)})
 		return
 	}
 	if len(s.pending) == 0 || slices.ContainsFunc(s.othersLeft(), func(n int) bool { return n == math.MaxInt }) {

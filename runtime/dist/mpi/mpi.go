@@ -43,6 +43,9 @@ type Group struct {
 	finalising, stopped chan struct{}
 }
 
+// joining is how long MPI_Init may take, which ends when all ranks are there. Of large machines it takes some seconds.
+var joining = time.Minute
+
 // opened says that this process has joined its group, which it can do once.
 var opened atomic.Bool
 
@@ -62,10 +65,15 @@ func Open() (*Group, error) {
 		failed: make(chan struct{}), finalising: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0)))
-	ready := make(chan error)
+	ready := make(chan error, 1)
 	go serve(g, l, ready)
-	if err := <-ready; err != nil {
-		return nil, err
+	select {
+	case err := <-ready:
+		if err != nil {
+			return nil, err
+		}
+	case <-time.After(joining):
+		return nil, fmt.Errorf("MPI_Init has not ended after %v: does a rank not run, or was it stopped?", joining)
 	}
 	g.share(context.Background())
 	return g, nil

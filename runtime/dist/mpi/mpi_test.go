@@ -30,6 +30,11 @@ func TestMain(m *testing.M) {
 func play(part string) int {
 	name, detail, _ := strings.Cut(part, " ")
 	chunk = 1 << 18
+	if name == "late" {
+		if joining = time.Second; Number() == 1 {
+			time.Sleep(time.Minute)
+		}
+	}
 	g, err := Open()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -261,6 +266,10 @@ func TestHangs(t *testing.T) {
 			t.Errorf("%v:\n%s%s", err, stdout, stderr)
 		}
 		t.Logf("ended after %v", took)
+		_, stderr, took, err = run(t, start, 3, "late")
+		if err == nil || took > kit.Patience || !strings.Contains(stderr, "MPI_Init has not ended after 1s") {
+			t.Errorf("%v after %v: %s", err, took, stderr)
+		}
 	})
 }
 
