@@ -186,7 +186,7 @@ func BuildGoSource(ctx context.Context, pkg string, k GoKernel) ([]byte, error) 
 
 // refuseRelaxed refuses operands that may be unsorted or have repeated entries: a session
 // stores them again before it runs a kernel; a kernel ahead of time would take them as
-// they are.
+// they are. Its results are sorted.
 func refuseRelaxed(opts []Option) error {
 	list, err := declare.Storages(opts...)
 	for _, s := range list {
@@ -194,7 +194,10 @@ func refuseRelaxed(opts []Option) error {
 			return &aot.UnsupportedError{What: fmt.Sprintf("the tensor %s, stored as %s", s.Name, s.Format),
 				Hint: fmt.Sprintf("declare %s, and convert tensors", s.Format.Listed())}
 		}
-		if s.Format.Relaxed() && !s.Result {
+		if s.Format.Relaxed() && s.Result {
+			return &aot.UnsupportedError{What: fmt.Sprintf("the result %s, stored as %s", s.Name, s.Format), Hint: fmt.Sprintf("declare %s", s.Format.Standard())}
+		}
+		if s.Format.Relaxed() {
 			return &aot.UnsupportedError{What: fmt.Sprintf("the operand %s, stored as %s", s.Name, s.Format),
 				Hint: fmt.Sprintf("declare %s, and convert tensors to it before the call", s.Format.Standard())}
 		}

@@ -2,6 +2,7 @@ package ir
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/internal/units"
@@ -49,9 +50,15 @@ func (m Mapping) String() string {
 	return m.Stage + ": " + m.Way
 }
 
-// Mappings are the words for ways to map a stage: package lower/gpu has what they are.
-var Mappings = []string{"positions", "rows", "line", "columns", "entries", "lines", "updates", "elements", "iterations", "atomics", "extremes", "block", "sorted", "owners",
-	"thread", "blocks", "chunks"}
+// Mappings are the words for ways to map a stage, in alphabetical order: those that files of package lower/gpu have added.
+var Mappings []string
+
+// AddMapping adds a word for a way to map a stage.
+func AddMapping(word string) {
+	if at, there := slices.BinarySearch(Mappings, word); !there {
+		Mappings = slices.Insert(Mappings, at, word)
+	}
+}
 
 // Fail is the error of a command, of which there is one, that turns out not to hold once loops are there; nil if it was not
 // asked for.

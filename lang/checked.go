@@ -31,6 +31,8 @@ type Tensor struct {
 	// HasFormat is false and the planner chooses.
 	Format    tensor.Format
 	HasFormat bool
+	// Relaxed, of a result, is Format with flags, where it is handed out so; of a tensor of a plan, where it is also made so.
+	Relaxed tensor.Format
 	// Fill is the value at coordinates that are not stored, when FillKnown: the planner
 	// derives that of a result without a declared fill, which may depend on the run.
 	Fill      tensor.Scalar

@@ -15,6 +15,8 @@ type Decl struct {
 	// for a result without one the planner chooses.
 	Format    tensor.Format
 	HasFormat bool
+	// Relaxed, of a result, is Format with flags: what it may be stored as, if that is not the zero Format.
+	Relaxed tensor.Format
 	// Fill is the value at coordinates that are not stored; nil is zero for an operand
 	// and the planner's choice for a result.
 	Fill *tensor.Scalar

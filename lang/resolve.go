@@ -130,7 +130,7 @@ func (c *checker) applyDecl(t *Tensor, d Decl) {
 		t.DType = tensor.Float64
 	}
 	if d.HasFormat {
-		t.Format, t.HasFormat = d.Format, true
+		t.Format, t.HasFormat, t.Relaxed = d.Format, true, d.Relaxed
 		if d.Format.Rank() != t.Rank {
 			c.fail(ErrDeclaration, t.Pos, fmt.Sprintf("choose a format with %d levels", t.Rank),
 				"the format %s of %s has %d levels, but %s has %d dimensions", d.Format, t.Name, d.Format.Rank(), t.Name, t.Rank)

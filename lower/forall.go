@@ -335,6 +335,10 @@ func (w *walk) dense() {
 func (w *walk) denseSteps(lo, hi loop.Expr) {
 	b := w.B
 	if len(w.located) == 0 {
+		if terms := w.meshTerms(); terms != nil {
+			w.meshBlocks(terms, lo, hi)
+			return
+		}
 		run := b.For
 		if w.independent() {
 			run = b.ForIndependent

@@ -80,7 +80,9 @@ func (h *hashStore) drain(e *emitter, w *workspace, visit func(p, key loop.Expr)
 		b.Store(table, slot, loop.Int(0))
 	})
 	if visit != nil {
-		e.sort(h.pairs, n)
+		if !w.anyOrder {
+			e.sort(h.pairs, n)
+		}
 		b.For("p", loop.Int(0), n, func(p loop.Expr) {
 			visit(p, b.Let("key", b.Load(e.Read(h.pairs.keys), p)))
 		})

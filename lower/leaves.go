@@ -201,16 +201,16 @@ func (e *emitter) effective(s ir.Support, f ir.Fold) ir.SetExpr {
 
 // leftAlone reports whether elements that are not visited already have the
 // value background.
-func (e *emitter) leftAlone(background ir.Expr) bool {
-	t := e.step.Result
-	if e.step.Base != nil {
+func (k *kernel) leftAlone(background ir.Expr) bool {
+	t := k.step.Result
+	if k.step.Base != nil {
 		return false // they have the values of the tensor that is assigned part of
 	}
-	if t.Format.IsDense() && e.step.Covers {
-		return ir.Equal(background, e.step.Background)
+	if t.Format.IsDense() && k.step.Covers {
+		return ir.Equal(background, k.step.Background)
 	}
 	if !t.FillKnown {
-		return ir.Equal(background, e.step.Background)
+		return ir.Equal(background, k.step.Background)
 	}
 	v, ok := ir.ConstValue(background)
 	return ok && sameValue(v.Convert(t.DType), t.Fill)

@@ -178,7 +178,7 @@ func (c *coverage) entries(a *ir.Access) loop.SizeExpr {
 		return c.k.stored(a.Tensor)
 	}
 	w := c.k.workspaceOf(a.Tensor)
-	if _, dense := w.store.(*denseStore); !dense {
+	if _, masked := w.store.(*maskedStore); masked {
 		return nil
 	}
 	c.k.inserted()

@@ -86,6 +86,8 @@ type emitter struct {
 	depth  int // loops open
 	// rootAt is the entry of root.over, or the index, that the outermost loop is at; nil where it goes through several operands.
 	rootAt loop.Expr
+	// appends is the result while the producers of a resultStore append to it.
+	appends *assembly
 	// clears says that the outermost loop, if it is over a whole dimension, is to set elements of the result, and cleared that it does.
 	clears, cleared bool
 	// partial is set when a loop over the result leaves coordinates out, so

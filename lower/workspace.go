@@ -29,6 +29,8 @@ type workspace struct {
 	mask            *iterator // entries outside which the workspace holds nothing
 	// open: it is masked, and not drained yet (maskedwork.go).
 	open bool
+	// anyOrder: its entries are those of the result, whose order does not matter (resultwork.go).
+	anyOrder bool
 }
 
 // store holds the entries of a workspace.
@@ -88,18 +90,23 @@ func (k *kernel) prepareWorkspaces(body ir.Stmt) {
 				w.vars = a.Vars(nil)
 			}
 		}
-		masked := ""
+		how := ""
 		if s.Mask != nil {
-			masked = ", masked by " + s.Mask.Tensor.Name
+			how = ", masked by " + s.Mask.Tensor.Name
 		}
 		for axis := range w.vars {
 			w.crd = append(w.crd, k.Buffer(fmt.Sprintf("%s_crd%d", s.Tensor.Name, axis), k.opts.Coordinates, loop.Scratch))
+		}
+		if w.anyOrder = k.inAnyOrder(s); w.anyOrder {
+			how = ", in any order"
 		}
 		switch k.opts.Workspace {
 		case DenseWorkspace:
 			w.store = &denseStore{}
 			if s.Mask != nil {
 				w.store = &maskedStore{}
+			} else if w.anyOrder {
+				w.store = &resultStore{}
 			}
 		case HashWorkspace:
 			w.store = &hashStore{}
@@ -112,7 +119,7 @@ func (k *kernel) prepareWorkspaces(body ir.Stmt) {
 		}
 		w.store.prepare(k, w)
 		k.workspaces = append(k.workspaces, w)
-		k.Notes = append(k.Notes, fmt.Sprintf("%s: %s workspace over %s%s", s.Tensor.Name, k.opts.Workspace, indexNames(w.vars), masked))
+		k.Notes = append(k.Notes, fmt.Sprintf("%s: %s workspace over %s%s", s.Tensor.Name, k.opts.Workspace, indexNames(w.vars), how))
 	})
 }
 
@@ -178,7 +185,7 @@ func (e *emitter) workspace(st *state, s *ir.Workspace) {
 	w.store.open(e, w)
 	e.produce(st, s)
 	if e.plainCopy(st, s) {
-		if e.counting() {
+		if _, written := w.store.(*resultStore); written || e.counting() {
 			last := len(e.out.segments) - 1
 			e.B.Assign(e.out.current[last], e.B.Add(e.out.current[last], w.store.drain(e, w, nil)))
 			return
@@ -256,9 +263,14 @@ func (e *emitter) maskEntries(st *state, s *ir.Workspace) *iterator {
 // plainCopy reports whether the consumer appends every entry of the workspace to
 // the last segment of the result, and nothing else to that or to another one.
 func (e *emitter) plainCopy(st *state, s *ir.Workspace) bool {
-	f, ok := s.Consumer.(*ir.Forall)
 	last := len(e.out.segments) - 1
-	if !ok || !e.out.appendsAtLeaf(last) || st.result.level < e.out.segments[last].first {
+	return e.out.appendsAtLeaf(last) && st.result.level >= e.out.segments[last].first && e.handsOn(s)
+}
+
+// handsOn reports whether the consumer is a loop over the keys that makes each entry of the workspace one of the result, and nothing else.
+func (k *kernel) handsOn(s *ir.Workspace) bool {
+	f, ok := s.Consumer.(*ir.Forall)
+	if !ok {
 		return false
 	}
 	leaf, ok := f.Body.(*ir.Assign)
@@ -267,7 +279,7 @@ func (e *emitter) plainCopy(st *state, s *ir.Workspace) bool {
 	}
 	a, ok := leaf.Value.(*ir.Access)
 	return ok && a.Tensor == s.Tensor && len(a.Indices) == 1 && a.Indices[0].Plain() == f.Index &&
-		e.leftAlone(&ir.Literal{Value: s.Tensor.Fill})
+		k.leftAlone(&ir.Literal{Value: s.Tensor.Fill})
 }
 
 // insert emits the leaf of a producer: it folds a value into an entry, where the

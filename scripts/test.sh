@@ -7,7 +7,10 @@
 set -eu
 case ${1:-short} in
 short)
-	exec "${GO:-go}" test -short -vet=off -timeout 10m ./...
+	# Collections take a fifth of the time of what reads files otherwise. The packages that take longest are begun first, so
+	# that no processor waits for one of them at the end.
+	export GOGC="${GOGC:-400}"
+	exec "${GO:-go}" test -short -vet=off -timeout 10m ./runtime/exec ./internal/testing/difftest ./...
 	;;
 long)
 	"${GO:-go}" test -timeout 30m ./...

@@ -55,13 +55,27 @@ type statisticsCell struct {
 // the levels are read; a missing Pos of a compressed level 0 is supplied. The
 // arrays are shared. Anything else must use [New].
 func NewTrusted(shape []int64, format Format, levels []Level, values Array, fill Scalar) *Tensor {
-	t := &Tensor{
-		shape:  slices.Clone(shape),
-		format: format,
-		fill:   fill.Convert(values.DType()),
-		levels: make([]Level, format.Rank()),
-		values: values,
+	var t *Tensor
+	switch rank := format.Rank(); rank { // vectors and matrices are one piece of memory
+	case 1:
+		v := new(struct {
+			of     Tensor
+			shape  [1]int64
+			levels [1]Level
+		})
+		t, v.of.shape, v.of.levels = &v.of, v.shape[:], v.levels[:]
+	case 2:
+		m := new(struct {
+			of     Tensor
+			shape  [2]int64
+			levels [2]Level
+		})
+		t, m.of.shape, m.of.levels = &m.of, m.shape[:], m.levels[:]
+	default:
+		t = &Tensor{shape: make([]int64, rank), levels: make([]Level, rank)}
 	}
+	copy(t.shape, shape)
+	t.format, t.fill, t.values = format, fill.Convert(values.DType()), values
 	if format.IsDense() {
 		// Small dense results come often: nothing is allocated for them here.
 		for k := range t.levels {

@@ -73,7 +73,7 @@ var withLibraries = []string{ours, scipy, eigen, graphblas}
 // operations have sparse results.
 var operations = []operation{
 	{name: "spgemm", title: "A·A, rows sorted", sides: withLibraries},
-	{name: "spgemm-unsorted", title: "A·A, rows as they come", sides: []string{scipy, graphblas}},
+	{name: "spgemm-unsorted", title: "A·A, rows as they come", sides: []string{ours, scipy, graphblas}},
 	{name: "min-plus-spgemm", title: "A·A over (min, +), rows sorted", sides: []string{ours, graphblas}},
 	{name: "masked", title: "L·L where L has entries", sides: []string{ours, graphblas}, anyPattern: true},
 	{name: "triangles", title: "triangles: sum of L·L where L has entries", sides: []string{ours, graphblas}},

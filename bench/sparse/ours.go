@@ -27,7 +27,12 @@ var programs = resultPrograms()
 
 func resultPrograms() map[string]program {
 	csr := []lacuna.Option{lacuna.Result("C", tensor.CSR)}
+	anyOrder, err := tensor.CSR.Flag(1, tensor.Unsorted)
+	if err != nil {
+		panic(err)
+	}
 	list := map[string]program{
+		"spgemm-unsorted": {"C(i,j) = sum_k A0(i,k) * A0(k,j)", []lacuna.Option{lacuna.Result("C", anyOrder)}, []string{"A0"}},
 		"spgemm":          {"C(i,j) = sum_k A0(i,k) * A0(k,j)", csr, []string{"A0"}},
 		"min-plus-spgemm": {"C(i,j) = min_k (A0(i,k) + A0(k,j))", csr, []string{"A0"}},
 		"masked":          {"C(i,j) = L(i,j) * sum_k L(i,k) * L(k,j)", csr, []string{"L"}},

@@ -62,7 +62,7 @@ up to half of their time. Kernels are compiled before.
 
 Sums of 8 and 16 are one kernel for us; peers add two matrices at a time, either
 pairs, pairs of those and so on, or all one after another, whichever is faster.
-Rows are sorted in all results but those "as they come", which we do not have:
+Rows are sorted in all results but those "as they come":
 after its operation SciPy calls sort_indices, GraphBLAS GrB_Matrix_wait;
 Eigen's results are sorted. GraphBLAS counts triangles with a structural mask
 and PLUS_PAIR. Where the operands of one of our kernels must be converted

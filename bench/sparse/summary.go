@@ -77,8 +77,9 @@ func summarize(t *tensor.Tensor) (summary, error) {
 		}
 		return s, nil
 	}
-	byColumns := t.Format() == tensor.CSC
-	if !byColumns && t.Format() != tensor.CSR {
+	stored := t.Format().Standard() // rows may be in any order
+	byColumns := stored == tensor.CSC
+	if !byColumns && stored != tensor.CSR {
 		return s, fmt.Errorf("the result is stored as %v", t.Format())
 	}
 	pos, err1 := wideArray(t.LevelAt(1).Pos)

@@ -51,6 +51,7 @@ func TestCompileRefuses(t *testing.T) {
 		{"select condition", "the condition of a select has type i64, want bool", []loop.Stmt{let(3, &loop.Select{Cond: one, X: one, Y: one})}},
 		{"select cases", "the second case of a select has type f64, want i64", []loop.Stmt{let(3, &loop.Select{Cond: yes, X: one, Y: half})}},
 		{"for bound", "the end of a for has type f64, want i64", []loop.Stmt{&loop.For{Var: 3, Lo: one, Hi: half}}},
+		{"other for bound", "the start of a for has type f64, want i64", []loop.Stmt{&loop.For{Var: 3, Lo: half, Hi: one}}},
 		{"for variable", "parameter 4 has type f64, want i64", []loop.Stmt{&loop.For{Var: 4, Lo: one, Hi: one}}},
 		{"index", "an index has type f64, want i64", []loop.Stmt{&loop.Store{Buf: 1, Index: half, Value: half}}},
 		{"read-only", "buffer x is read-only and is stored to", []loop.Stmt{&loop.Store{Buf: 0, Index: one, Value: half}}},

@@ -65,7 +65,7 @@ func (f *Function) selectExpr(e *loop.Select) Val {
 func (f *Function) elementOrZero(e *loop.Select) (*loop.Load, bool) {
 	l, ok := e.X.(*loop.Load)
 	zero, isConst := e.Y.(*loop.Const)
-	if !ok || !isConst || zero.Bits != 0 || !f.Merges || l.Elem != loop.F64 && l.Elem != loop.F32 {
+	if !ok || !isConst || zero.Bits != 0 || !f.Merges && !f.Scatters || l.Elem != loop.F64 && l.Elem != loop.F32 {
 		return nil, false
 	}
 	return l, true

@@ -49,4 +49,8 @@ var (
 	// Overlap, when not 0, decides what ranks decide by the time that they wait: 1 has them compute what needs nothing
 	// of others while messages travel, wherever that is possible, and -1 never (runtime/dist).
 	Overlap int
+
+	// Compiled, when not nil, finds what LLVM made before under a key that says all that it depends on, or has it
+	// compiled (internal/llvm).
+	Compiled func(key string, compile func() ([]byte, error)) ([]byte, error)
 )

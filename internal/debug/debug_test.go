@@ -11,6 +11,9 @@ func TestAllSwitchesAreOff(t *testing.T) {
 	if ChunkGrain != 0 {
 		t.Error("debug.ChunkGrain is set")
 	}
+	if Compiled != nil {
+		t.Error("debug.Compiled is set")
+	}
 	if Overlap != 0 {
 		t.Error("debug.Overlap is set")
 	}

@@ -3,6 +3,8 @@ package llvm
 import (
 	"fmt"
 	"strings"
+
+	"github.com/lacuna-sparse/lacuna/internal/debug"
 )
 
 // Level says how hard LLVM optimises.
@@ -108,6 +110,15 @@ const (
 )
 
 func (l *LLVM) emit(ir string, opts Options, kind fileType) ([]byte, error) {
+	if debug.Compiled == nil || opts.Warn != nil {
+		return l.emitted(ir, opts, kind)
+	}
+	key := fmt.Sprintf("%s %v %+v %v %d\n%s", l.path, l.version, opts, levels[opts.Level], kind, ir)
+	return debug.Compiled(key, func() ([]byte, error) { return l.emitted(ir, opts, kind) })
+}
+
+// emitted is emit, without a look at what was made before.
+func (l *LLVM) emitted(ir string, opts Options, kind fileType) ([]byte, error) {
 	const step = "generating code"
 	var out []byte
 	err := l.optimised(ir, opts, func(c *compilation) error {

@@ -43,7 +43,7 @@ var ErrApart = errors.New("what is to be written does not lie in one file")
 // share is the part of the limit that is too large a block for memory.
 const share = 16
 
-// New makes blocks in a directory, such that the process has about limit bytes of memory beside the program's, where what is not in files leaves half of that to those that are. The directory must be on a disk that can set
+// New makes blocks in a directory, such that mapped files take about limit bytes of memory. The directory must be on a disk that can set
 // room aside: otherwise a full one would end the process, without a word, where a kernel writes.
 func New(dir string, limit int64) (*Files, error) {
 	f := &Files{dir: dir, limit: limit, from: max(limit/share, 1), blocks: map[*byte]*block{}, closing: make(chan struct{}), closed: make(chan struct{})}

@@ -302,11 +302,11 @@ func (f *Files) keepWatch(b *block) {
 const (
 	look      = 5 * time.Millisecond
 	pace      = 20       // times as long as letting go takes a processor, nothing is let go
-	libraries = 64 << 20 // what the program, LLVM and others take; they are mapped, too
+	libraries = 64 << 20 // what LLVM and others take, at most; they are mapped, too
 )
 
-// keep lets go of mapped pages when there are many, as the process has more memory than the limit, whatever for: they stay in the system's memory as long as there is room, and are
-// the same when they are touched again. That takes its time where a program jumps about, so it is not done again and again, and half of the limit is for them in any case.
+// keep lets go of mapped pages when there are many: they stay in the system's memory as long as there is room, and are the same when
+// they are touched again. That takes its time where a program jumps about, so it is not done again and again.
 func (f *Files) keep() {
 	runtime.LockOSThread() // whose time is taken
 	defer runtime.UnlockOSThread()
@@ -319,7 +319,7 @@ func (f *Files) keep() {
 		case <-time.After(wait):
 		}
 		wait = look
-		if all, mapped := resident(); all < libraries+room || mapped < libraries+room/2 {
+		if resident() < libraries+room/4*3 {
 			continue
 		}
 		begun := processorTime()
@@ -346,22 +346,23 @@ func (f *Files) drop(most int64) {
 	largest := slices.SortedFunc(maps.Values(f.blocks), func(a, b *block) int { return cmp.Compare(len(b.pages), len(a.pages)) })
 	for _, b := range largest {
 		syscall.Madvise(b.pages, syscall.MADV_DONTNEED) // pages of shared mappings are the file's
-		if _, mapped := resident(); mapped <= most {
+		if resident() <= most {
 			return
 		}
 	}
 }
 
-// resident is how many bytes this process has in memory, and how many of those are of mapped files; 0 where that is not told.
-func resident() (all, mapped int64) {
+// resident is how many bytes of mapped files this process has in memory; 0 where that is not told.
+func resident() int64 {
 	text, err := os.ReadFile("/proc/self/statm")
 	fields := bytes.Fields(text)
 	if err != nil || len(fields) < 3 {
-		return 0, 0
+		return 0
 	}
-	pages := func(field []byte) int64 {
-		n, _ := strconv.ParseInt(string(field), 10, 64) // 0 of what is no number
-		return n * int64(os.Getpagesize())
+	const shared = 2
+	n, err := strconv.ParseInt(string(fields[shared]), 10, 64)
+	if err != nil {
+		return 0
 	}
-	return pages(fields[1]), pages(fields[2])
+	return n * int64(os.Getpagesize())
 }

@@ -154,6 +154,8 @@ var programs = []struct {
 	// What an iteration would look up twice is multiplied before.
 	{"y(i) = A(i,j)*w(j)*x(j)", map[string]operand{"A": csr, "w": vec, "x": vec}},
 	{"y(i) = d(i)*A(i,j)*x(j)", map[string]operand{"A": csr, "d": vec, "x": vec}},
+	{"y(i) = A(j,i)*w(j)*x(j)", map[string]operand{"A": csr, "w": vec, "x": vec}},
+	{"y(i) = 0.85*sum_j (A(j,i)*w(j)*x(j)) + 0.15*w(i)", map[string]operand{"A": csr, "w": vec, "x": vec}},
 	// A sparse vector that is looked up at each entry of a larger operand is spread, unless it has few entries, and where loops over its entries do.
 	{"y(i) = A(i,j)*x(j)", map[string]operand{"A": csr, "x": uniform(sparseVec, 0.25, n)}},
 	{"y(i) = A(i,j)*x(j)", map[string]operand{"A": csr, "x": uniform(sparseVec, 0.0005, n)}},
@@ -170,6 +172,8 @@ var programs = []struct {
 	{"y(i) = sigmoid(sum_j A(i,j)*x(j))", map[string]operand{"A": csr, "x": vec}},
 	{"g(j) = sum_i A(i,j)*(sigmoid(sum_k A(i,k)*x(k)) - y(i))", map[string]operand{"A": csr, "x": vec, "y": vec}},
 	{"Y(i,f) = sum_j A(i,j)*tanh(sum_k X(j,k)*W(k,f))", map[string]operand{"A": csr, "X": dense(n, 16), "W": dense(16, 8)}},
+	// What stands inside a factor has an order of its own.
+	{"y(i) = A(i,j)*exp(sum_{k,l} (B(j,k)*B(k,l)*x(l)))", map[string]operand{"A": csr, "B": csr, "x": vec}},
 	// Other operators.
 	{"d(i) = min_j (A(i,j) + min_k (B(j,k) + x(k)))", map[string]operand{"A": dense(2000, 2000), "B": dense(2000, 2000), "x": dense(2000)}},
 	{"h(i,j) = max(exp(A(i,j)), sum_k X(j,k)*x(k))", map[string]operand{"A": dense(2000, 2000), "X": dense(2000, 2000), "x": dense(2000)}},

@@ -67,6 +67,7 @@ func (o *optimiser) sparseResult(s *lang.Stmt) bool {
 // predict estimates the statement.
 func (s *statement) predict() Estimate {
 	e := Estimate{Result: s.stmt.LHS.Tensor.Name, Text: s.stmt.String()}
+	_, s.alone = s.stmt.RHS.(*lang.Reduce)
 	vars, plain := plainIndices(s.stmt.LHS)
 	z := s.sizer(vars, s.stmt.RHS)
 	if z == nil || !plain {

@@ -218,7 +218,7 @@ func (s *search) loops(kids []*node) float64 {
 }
 
 // step is the cost of an iteration of an innermost loop. Of what is looked up by the last coordinate of a sparse part, such as x of A(i,j)*x(j), one element
-// is in it.
+// is in it. A sum that is a part of an expression is computed element by element, so what it sums over comes last, whatever is stored.
 func (s *search) step(kids []*node) float64 {
 	for _, k := range kids {
 		if v := k.rel.last; v >= 0 && !slices.ContainsFunc(kids, func(o *node) bool { return o.rel.vars.has(v) && o.rel.last != v }) {
@@ -230,13 +230,18 @@ func (s *search) step(kids []*node) float64 {
 		if k.rel.order == nil {
 			continue
 		}
-		looked, v := 0, k.rel.order[len(k.rel.order)-1]
-		for _, o := range kids {
-			if o.rel.order == nil && o.rel.vars.has(v) {
-				looked++
+		for at, v := range k.rel.order {
+			if at < len(k.rel.order)-1 && (s.alone || s.free.has(v)) {
+				continue
 			}
+			looked := 0
+			for _, o := range kids {
+				if o.rel.order == nil && o.rel.vars.has(v) {
+					looked++
+				}
+			}
+			most = max(most, looked)
 		}
-		most = max(most, looked)
 	}
 	return builtin.Step * (1 + cost.Lookup*float64(max(most-1, 0)))
 }

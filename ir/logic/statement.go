@@ -20,6 +20,7 @@ type statement struct {
 	used     map[string]bool // names of indices
 	replaced map[lang.Expr]lang.Node
 	masks    []*factor // around what is optimised: see masked.go
+	alone    bool      // it is all that is assigned
 	// sparseResult says that the result tells which elements are stored; preserve, that intermediates must too: they store what the
 	// reductions that they stand for do.
 	sparseResult, preserve bool
@@ -250,7 +251,7 @@ func (s *statement) planned(e lang.Expr, l *law, expand bool) *plan {
 // optimise finds the best order of a query, and reports whether it is another than the written one.
 func (s *statement) optimise(e lang.Expr, l *law, c context) bool {
 	defer func(old bool) { s.preserve = old }(s.preserve)
-	s.preserve = s.sparseResult || !c.safe
+	s.preserve, s.alone = s.sparseResult || !c.safe, c.root
 	p := s.planned(e, l, false)
 	if p == nil {
 		return false

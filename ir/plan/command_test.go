@@ -50,6 +50,19 @@ func TestScheduleIsComplete(t *testing.T) {
 	}
 }
 
+// TestScheduleIsOfTheStatement: the loops that a scan or an order statistic needs beforehand are not those that the schedule is about.
+func TestScheduleIsOfTheStatement(t *testing.T) {
+	for _, text := range []string{"y(i,j) = z(j,i) * cumsum_j (A(i,k)*B(k,j))", "y(i,j) = z(j,i) * median_k (A(i,k)*B(k,j))"} {
+		plan := planOf(t, text+" with order(j, i)", "A:CSR B:D-D z:D-D =y:D-D", ir.Options{})
+		for i, s := range plan.Steps {
+			c, ok := s.(*ir.Compute)
+			if ok && c.Main != (len(c.Directives.Commands) > 0) {
+				t.Errorf("%s: step %d, in which the statement's value is computed: %t, has the schedule %v", text, i, c.Main, c.Directives.Commands)
+			}
+		}
+	}
+}
+
 // loopsOf prints a plan without what its alternatives cost.
 func loopsOf(p *ir.Plan) string {
 	for _, s := range p.Steps {

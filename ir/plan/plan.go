@@ -326,6 +326,9 @@ func (p *planner) compute(nf *normalForm, s *lang.Stmt, result *ir.Tensor, step 
 	case p.Options.Grids && nf.becomesList(result):
 		store(ir.MustFormat(result.Format.Order(), tensor.Coordinates(result.Rank)), "its entries are found as a list")
 	}
+	if target == result && result.Source == s.LHS.Tensor && !p.Options.OwnResults && !p.usedAfter(s) {
+		result.Relaxed = s.LHS.Tensor.Relaxed
+	}
 	best, err := p.scheduled(nf, s, step)
 	if err != nil {
 		return err
@@ -336,6 +339,16 @@ func (p *planner) compute(nf *normalForm, s *lang.Stmt, result *ir.Tensor, step 
 		p.Steps = append(p.Steps, &ir.Convert{From: target, To: result, Why: why})
 	}
 	return nil
+}
+
+// usedAfter reports whether a statement after s has to do with what s assigns.
+func (p *planner) usedAfter(s *lang.Stmt) bool {
+	at := slices.Index(p.Source.Stmts, s)
+	return slices.ContainsFunc(p.Source.Stmts[at+1:], func(later *lang.Stmt) bool {
+		return slices.ContainsFunc(append(lang.Accesses(later.RHS), lang.Accesses(later.LHS)...), func(a *lang.Access) bool {
+			return a.Tensor == s.LHS.Tensor || a.Tensor.StoredOf == s.LHS.Tensor
+		})
+	})
 }
 
 // emit appends the step that computes target by the chosen loops, after the

@@ -22,6 +22,7 @@ package convert
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -91,15 +92,15 @@ func Lower(from, to *ir.Tensor, types emit.OperandTypes, opts Options) (*emit.Ke
 			from.Format, to.Format)
 	}
 	c := newConverter(from, to, types, opts)
+	if i := slices.IndexFunc(shortcuts, func(s shortcut) bool { return s.takes(c) }); i >= 0 {
+		shortcuts[i].emit(c)
+		return c.Done(), nil
+	}
 	switch {
-	case opts.Path.Rows:
-		c.sortRows()
 	case opts.Entries == Unordered:
 		c.sortPacked()
 	case opts.Entries.packed():
 		c.cut(c.packed, stored{values: -1, from: -1})
-	case to.Format.IsDense():
-		c.toDense()
 	case opts.Path.None():
 		c.cut(c.source, stored{values: -1, from: -1})
 	default:
@@ -110,6 +111,32 @@ func Lower(from, to *ir.Tensor, types emit.OperandTypes, opts Options) (*emit.Ke
 	}
 	return c.Done(), nil
 }
+
+// shortcut is a way to do some conversions with less than listing, ordering and cutting, which the file that has it registers.
+type shortcut struct {
+	place int // in which it is tried: what costs less, where it can be taken, comes first
+	// path is how it brings entries into order, if it is for a conversion of such data.
+	path func(from, to tensor.Format, d *Data) (p Path, ok bool)
+	// takes reports whether a conversion, whose path has been chosen, goes so.
+	takes func(c *converter) bool
+	emit  func(c *converter)
+}
+
+var shortcuts []shortcut
+
+// register makes a shortcut known.
+func register(s shortcut) bool {
+	shortcuts = append(shortcuts, s)
+	slices.SortStableFunc(shortcuts, func(x, y shortcut) int { return x.place - y.place })
+	return true
+}
+
+var _ = register(shortcut{
+	place: 0,
+	path:  func(_, to tensor.Format, _ *Data) (Path, bool) { return Path{}, to.IsDense() },
+	takes: func(c *converter) bool { return c.to.Format.IsDense() },
+	emit:  (*converter).toDense,
+})
 
 // converter is a conversion under construction.
 type converter struct {

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
@@ -43,6 +44,25 @@ func (c *converter) sortPacked() {
 	c.Result.Found = s.repeatsStage()
 }
 
+var _ = register(shortcut{
+	place: 1,
+	path: func(from, to tensor.Format, d *Data) (p Path, ok bool) {
+		if d.Grids || !hasRows(to) {
+			return p, false
+		}
+		axes, carried := sortedAxes(from, to, d.Order, d.Map)
+		switch {
+		case d.Order == Unordered && canSumMoved(d.DType):
+			return rowPath(axes, *d)
+		case d.Order == Stored && d.fewBuckets(axes) && d.far(axes):
+			return rowPath([]int{axes[0], carried[0]}, *d)
+		}
+		return p, false
+	},
+	takes: func(c *converter) bool { return c.how.Path.Rows },
+	emit:  (*converter).sortRows,
+})
+
 // hasRows reports whether a format is a matrix of rows or columns with all
 // positions: CSR or CSC.
 func hasRows(f tensor.Format) bool {
@@ -72,6 +92,46 @@ func (c *converter) sortRows() {
 	}
 	levels := c.Result.Levels[1]
 	c.mergeRows(c.repeatedRows(levels.Pos, levels.Crd))
+}
+
+// Limits of the path for rows.
+const (
+	// Counters of a pass over digits of the column take 32 KiB, and less time
+	// than the entries of a group.
+	rowDigitBits = 13
+	// With more rows an entry most of the time would go into empty rows.
+	rowsPerEntry = 4
+)
+
+// rowPath is the path of a list that becomes a matrix. It is not ok if rows are
+// so many that most are empty, or more than keys have bits for.
+func rowPath(axes []int, d Data) (p Path, ok bool) {
+	const keyLimit = 1 << 32
+	rows, columns := d.Shape[axes[0]], d.Shape[axes[1]]
+	if rows > min(max(fewBuckets, rowsPerEntry*d.Entries), keyLimit) || columns > keyLimit || d.Entries >= keyLimit {
+		return p, false
+	}
+	p = Path{Axes: 2, Rows: true}
+	p.share(&d, d.aloneInGroups())
+	rowBits, columnBits := bits.Len64(uint64(rows-1)), bits.Len64(uint64(columns-1))
+	group := func(entries int64, most int) int {
+		return max(min(bits.Len64(uint64(d.Entries/entries)), most, rowBits), 1)
+	}
+	switch {
+	case d.Order != Unordered: // by the columns entries are in order
+		p.Axes, p.Group = 1, group(groupEntries, groupBits)
+	case d.Entries > d.nearEntries() || !p.Alone:
+		p.Group = group(d.rowGroupEntries(), maxGroupBits)
+	}
+	w := Word{Axes: 2, Wide: rowBits-p.Group+columnBits > 32}
+	if d.Order == Unordered {
+		w.Passes = (columnBits + rowDigitBits - 1) / rowDigitBits
+	}
+	if w.Passes > 0 {
+		w.Bits = (columnBits + w.Passes - 1) / w.Passes
+	}
+	p.Words = []Word{w}
+	return p, true
 }
 
 // groupStage sorts every group by digits, from the least significant one: from the

@@ -40,6 +40,8 @@ type Path struct {
 	// Chunks, when not 0, is the most chunks of a pass. Where two chunks write next to each
 	// other, threads take lines of the cache from each other, so there are not many more than threads.
 	Chunks int
+	// Way is the word of a shortcut that needs none of these, "" of all others.
+	Way string
 }
 
 // Word packs the coordinates of some axes into an integer.
@@ -80,6 +82,8 @@ func (p Path) String() string {
 		return fmt.Sprintf("%s, in up to %d chunks", p.String(), n)
 	}
 	switch {
+	case p.Way != "":
+		return p.Way
 	case p.None():
 		return "in order"
 	case p.Buckets && p.Group == 0:
@@ -126,15 +130,6 @@ const (
 	gridDigitBits = 8  // of a radix pass by tiles
 	// So many chunks for each thread even out what slows one of them down.
 	chunksPerThread = 4
-)
-
-// Limits of the path for rows.
-const (
-	// Counters of a pass over digits of the column take 32 KiB, and less time
-	// than the entries of a group.
-	rowDigitBits = 13
-	// With more rows an entry most of the time would go into empty rows.
-	rowsPerEntry = 4
 )
 
 // cacheOf is the second-level cache of a processor that nobody has asked.
@@ -194,6 +189,16 @@ func (d *Data) aloneInGroups() bool {
 	return d.alone() && (d.Threads == 1 || d.Entries < cost.AloneGrouped)
 }
 
+// fewBuckets reports whether one counting pass sorts by the coordinates of axes.
+func (d *Data) fewBuckets(axes []int) bool {
+	return bucketsFor(axes, d.Shape) <= max(fewBuckets, min(maxBuckets, 2*d.Entries))
+}
+
+// far reports whether entries that are sorted by axes go to places far apart, one after the other.
+func (d *Data) far(axes []int) bool {
+	return len(axes) == 1 && d.Entries >= cost.GroupedEntries && d.Spread != nil && d.Spread(axes[0]) >= d.farBuckets()
+}
+
 // share notes for how many threads the path is.
 func (p *Path) share(d *Data, alone bool) {
 	if p.Alone = alone; alone || d.Threads == 0 || d.Grids {
@@ -205,8 +210,10 @@ func (p *Path) share(d *Data, alone bool) {
 // ChoosePath chooses the path of a conversion. It is not ok if there would be so
 // many passes that a kernel is of no use.
 func ChoosePath(from, to tensor.Format, d Data) (p Path, ok bool) {
-	if to.IsDense() {
-		return Path{}, true
+	for _, s := range shortcuts {
+		if p, ok := s.path(from, to, &d); ok {
+			return p, true
+		}
 	}
 	axes, carried := sortedAxes(from, to, d.Order, d.Map)
 	if len(axes) == 0 {
@@ -214,11 +221,6 @@ func ChoosePath(from, to tensor.Format, d Data) (p Path, ok bool) {
 	}
 	p.Axes = len(axes)
 	p.share(&d, d.alone())
-	if d.Order == Unordered && !d.Grids && hasRows(to) && canSumMoved(d.DType) {
-		if rows, ok := rowPath(axes, d); ok {
-			return rows, true
-		}
-	}
 	if d.Order == Unordered {
 		if d.Grids {
 			p.Words = wordsFor(axes, d.Shape, gridDigitBits, 0)
@@ -232,55 +234,18 @@ func ChoosePath(from, to tensor.Format, d Data) (p Path, ok bool) {
 	if d.Grids {
 		digit = gridDigitBits
 	}
-	if d.Grids || bucketsFor(axes, d.Shape) > max(fewBuckets, min(maxBuckets, 2*d.Entries)) {
+	if d.Grids || !d.fewBuckets(axes) {
 		p.Words = append(wordsFor(axes, d.Shape, digit, 0), wordsFor(carried, d.Shape, 0, 0)...)
 		if p.Passes() == 0 { // of axes of extent 1: what writes the result is a pass
 			p.Words[0].Passes, p.Words[0].Bits = 1, 1
 		}
 		return p, p.Passes() <= cost.MostMoves
 	}
-	far := len(axes) == 1 && d.Entries >= cost.GroupedEntries && d.Spread != nil && d.Spread(axes[0]) >= d.farBuckets()
-	if far && hasRows(to) {
-		if rows, ok := rowPath([]int{axes[0], carried[0]}, d); ok {
-			return rows, true
-		}
-	}
 	p.Buckets = true
-	if far {
+	if d.far(axes) {
 		p.Group = groupBits
 		p.Words = wordsFor(append(append([]int(nil), axes...), carried...), d.Shape, 0, 0)
 	}
-	return p, true
-}
-
-// rowPath is the path of a list that becomes a matrix. It is not ok if rows are
-// so many that most are empty, or more than keys have bits for.
-func rowPath(axes []int, d Data) (p Path, ok bool) {
-	const keyLimit = 1 << 32
-	rows, columns := d.Shape[axes[0]], d.Shape[axes[1]]
-	if rows > min(max(fewBuckets, rowsPerEntry*d.Entries), keyLimit) || columns > keyLimit || d.Entries >= keyLimit {
-		return p, false
-	}
-	p = Path{Axes: 2, Rows: true}
-	p.share(&d, d.aloneInGroups())
-	rowBits, columnBits := bits.Len64(uint64(rows-1)), bits.Len64(uint64(columns-1))
-	group := func(entries int64, most int) int {
-		return max(min(bits.Len64(uint64(d.Entries/entries)), most, rowBits), 1)
-	}
-	switch {
-	case d.Order != Unordered: // by the columns entries are in order
-		p.Axes, p.Group = 1, group(groupEntries, groupBits)
-	case d.Entries > d.nearEntries() || !p.Alone:
-		p.Group = group(d.rowGroupEntries(), maxGroupBits)
-	}
-	w := Word{Axes: 2, Wide: rowBits-p.Group+columnBits > 32}
-	if d.Order == Unordered {
-		w.Passes = (columnBits + rowDigitBits - 1) / rowDigitBits
-	}
-	if w.Passes > 0 {
-		w.Bits = (columnBits + w.Passes - 1) / w.Passes
-	}
-	p.Words = []Word{w}
 	return p, true
 }
 

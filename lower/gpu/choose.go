@@ -34,6 +34,7 @@ var registered []mapping
 // register makes a mapping known.
 func register(x mapping) bool {
 	maps.Copy(ways, x.says)
+	ir.AddMapping(x.word)
 	registered = append(registered, x)
 	slices.SortFunc(registered, func(x, y mapping) int { return x.place - y.place })
 	return true
@@ -45,6 +46,8 @@ func waysOf(kind stageKind) []mapping {
 }
 
 const byElement = "elements"
+
+func init() { ir.AddMapping(byElement) }
 
 // Chosen says by which words the stages of p that have several ways are mapped.
 func Chosen(p *loop.Program, o Options) []ir.Mapping { return mapped(p, o).chosen }

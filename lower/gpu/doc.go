@@ -39,7 +39,7 @@
 // A stage that has a grid function already stays as it is.
 //
 // A mapping is a file that registers it: when it is tried among those of such stages, the word that schedules have for
-// it (in ir.Mappings), and what the stages do that it makes. It asks facts.go whether it can take a stage, and may give up
+// it, and what the stages do that it makes. It asks facts.go whether it can take a stage, and may give up
 // at any point: what it has added until then is taken back.
 //
 // How a stage was mapped is in its name, which explain shows. The files:

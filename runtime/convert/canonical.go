@@ -62,12 +62,14 @@ func (s *Service) Canonical(ctx context.Context, t *tensor.Tensor) (*tensor.Tens
 	}
 	return s.copies.copy(ctx, []*tensor.Tensor{t}, copyKey{format: t.Format(), way: madeCanonical}, func(ctx context.Context) (*tensor.Tensor, error) {
 		return s.place(fmt.Sprintf("store %s %s sorted and whole", t.Structure(), t.Format()),
-			func() (*tensor.Tensor, error) { return s.onDevice(ctx, t, t.Format().Standard()) },
-			byKernels(func() (*tensor.Tensor, error) {
-				if t.Structure() != tensor.General && usuallyTyped(t) {
-					return s.begin(false).wholeMatrix(ctx, t, t.Format())
+			func(c *conversion) (*tensor.Tensor, error) {
+				switch {
+				case c.resident:
+					return c.onDevice(ctx, t, t.Format().Standard())
+				case t.Structure() != tensor.General && usuallyTyped(t):
+					return c.wholeMatrix(ctx, t, t.Format())
 				}
-				return s.begin(false).sortedList(ctx, t, t.Format().Standard())
+				return c.sortedList(ctx, t, t.Format().Standard())
 			}, func() (*tensor.Tensor, error) {
 				bytes := t.Bytes()
 				if t.Structure() != tensor.General {
@@ -77,7 +79,7 @@ func (s *Service) Canonical(ctx context.Context, t *tensor.Tensor) (*tensor.Tens
 					return nil, err
 				}
 				return t.Canonical()
-			}), t)
+			}, t)
 	})
 }
 
@@ -103,9 +105,8 @@ func (s *Service) Sorted(ctx context.Context, o tensor.Operand) (tensor.Operand,
 func (s *Service) Joined(ctx context.Context, parts []*tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
 	return s.copies.copy(ctx, parts, copyKey{format: format, way: madeOne}, func(ctx context.Context) (*tensor.Tensor, error) {
 		return s.place(fmt.Sprintf("join %d parts to %s", len(parts), format),
-			func() (*tensor.Tensor, error) { return s.remote().joinedParts(ctx, parts, format) },
-			byKernels(func() (*tensor.Tensor, error) { return s.begin(false).joinedParts(ctx, parts, format) },
-				func() (*tensor.Tensor, error) { return tensor.NewTrustedParts(parts...).Expand(format, s.within()...) }), parts...)
+			func(c *conversion) (*tensor.Tensor, error) { return c.joinedParts(ctx, parts, format) },
+			func() (*tensor.Tensor, error) { return tensor.NewTrustedParts(parts...).Expand(format, s.within()...) }, parts...)
 	})
 }
 
@@ -113,9 +114,8 @@ func (s *Service) Joined(ctx context.Context, parts []*tensor.Tensor, format ten
 func (s *Service) Unblocked(ctx context.Context, b *tensor.Blocks, format tensor.Format) (*tensor.Tensor, error) {
 	return s.copies.copy(ctx, []*tensor.Tensor{b.Blocked()}, copyKey{format: format, way: madeWhole, shape: fmt.Sprint(b.Shape())}, func(ctx context.Context) (*tensor.Tensor, error) {
 		return s.place(fmt.Sprintf("store blocks in %s as %s", b.Blocked().Format(), format),
-			func() (*tensor.Tensor, error) { return s.remote().unblocked(ctx, b, format) },
-			byKernels(func() (*tensor.Tensor, error) { return s.begin(false).unblocked(ctx, b, format) },
-				func() (*tensor.Tensor, error) { return b.Expand(format, s.within()...) }), b.Blocked())
+			func(c *conversion) (*tensor.Tensor, error) { return c.unblocked(ctx, b, format) },
+			func() (*tensor.Tensor, error) { return b.Expand(format, s.within()...) }, b.Blocked())
 	})
 }
 

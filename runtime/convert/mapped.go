@@ -92,13 +92,11 @@ func (c *conversion) wholeMatrix(ctx context.Context, t *tensor.Tensor, format t
 // list is the entries of a tensor, where a map says if there is one, in the order in which they are stored, as a list
 // of coordinates.
 func (c *conversion) list(ctx context.Context, t *tensor.Tensor, m mapping) (*tensor.Tensor, error) {
-	if c.resident {
-		var err error
-		if t, err = c.onDevice(ctx, t, t.Format().Standard()); err != nil {
-			return nil, err
-		}
-		defer t.Release()
+	t, err := c.plainly(ctx, t)
+	if err != nil {
+		return nil, err
 	}
+	defer t.Release()
 	if !t.IsCanonical() || t.Format().Extended() {
 		return nil, fallback("kernels list the entries of sorted tensors, not of %s %s", t.Structure(), t.Format())
 	}

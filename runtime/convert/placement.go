@@ -34,9 +34,15 @@ func (e *HostError) Error() string {
 // place does on the session's device what moves entries of tensors, if the device has
 // one of them, else in this process. Where the device cannot, it is done here too, and
 // said.
-func (s *Service) place(op string, remote, host func() (*tensor.Tensor, error), tensors ...*tensor.Tensor) (*tensor.Tensor, error) {
+//
+// Either is the same conversion, by kernels, which leaves its result there or here; plain does without, here, what no kernel is for, or not
+// worth one.
+func (s *Service) place(op string, by func(c *conversion) (*tensor.Tensor, error), plain func() (*tensor.Tensor, error), tensors ...*tensor.Tensor) (*tensor.Tensor, error) {
 	here := func() (*tensor.Tensor, error) {
-		out, err := host()
+		out, err := by(s.begin(false))
+		if errors.Is(err, errFallback) {
+			out, err = plain()
+		}
 		return out, runtime.Refused("to "+op, err)
 	}
 	for _, t := range tensors {
@@ -48,7 +54,7 @@ func (s *Service) place(op string, remote, host func() (*tensor.Tensor, error), 
 	if !s.placed(tensors...) {
 		return here()
 	}
-	out, err := remote()
+	out, err := by(s.remote())
 	switch {
 	case errors.Is(err, errFallback):
 		if why := reasonOf(err); why != "" {

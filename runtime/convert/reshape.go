@@ -31,28 +31,33 @@ func (s *Service) Reshape(ctx context.Context, t *tensor.Tensor, shape []int64, 
 		m.Groups = append(m.Groups, lowerconvert.Group{From: g[0], To: g[1]})
 	}
 	return s.place(fmt.Sprintf("reshape %s to %s", t.Format(), format),
-		func() (*tensor.Tensor, error) {
-			whole, err := s.onDevice(ctx, t, t.Format().Standard())
-			if err != nil {
-				return nil, err
-			}
-			defer whole.Release()
-			return s.remote().reshaped(ctx, whole, mapping{Map: &m, extents: slices.Clone(shape)}, format)
-		},
-		byKernels(func() (*tensor.Tensor, error) {
-			if !usuallyTyped(t) {
-				return nil, errFallback
-			}
-			return s.begin(false).reshaped(ctx, t, mapping{Map: &m, extents: slices.Clone(shape)}, format)
-		}, here), t)
+		func(c *conversion) (*tensor.Tensor, error) {
+			return c.reshaped(ctx, t, mapping{Map: &m, extents: slices.Clone(shape)}, format)
+		}, here, t)
 }
 
-// reshaped is a sorted tensor in another shape, by a kernel.
+// plainly is a tensor that is sorted and whole where the conversion is: it may make one on the device. The result is the caller's to release.
+func (c *conversion) plainly(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
+	if c.resident {
+		return c.onDevice(ctx, t, t.Format().Standard())
+	}
+	return t.Share(), nil
+}
+
+// reshaped is a tensor in another shape, by a kernel.
 func (c *conversion) reshaped(ctx context.Context, t *tensor.Tensor, m mapping, format tensor.Format) (*tensor.Tensor, error) {
-	if keepsBlocks(t.Format()) && !format.IsDense() {
+	switch {
+	case keepsBlocks(t.Format()) && !format.IsDense():
 		return nil, fallback("kernels do not keep the dense blocks of %s", t.Format())
+	case !c.resident && !usuallyTyped(t):
+		return nil, errFallback
 	}
 	name, to := t.Name(), format
+	t, err := c.plainly(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Release()
 	// A scalar is a vector of one element to kernels.
 	if t.Rank() == 0 {
 		t = tensor.NewTrusted([]int64{1}, tensor.Dense(1), nil, t.Values(), t.Fill())
@@ -80,14 +85,11 @@ func usuallyTyped(t *tensor.Tensor) bool {
 
 // unblocked stores a tensor in blocks without them, by a kernel.
 func (c *conversion) unblocked(ctx context.Context, b *tensor.Blocks, format tensor.Format) (*tensor.Tensor, error) {
-	t := b.Blocked()
-	if c.resident {
-		var err error
-		if t, err = c.onDevice(ctx, t, t.Format().Standard()); err != nil {
-			return nil, err
-		}
-		defer t.Release()
+	t, err := c.plainly(ctx, b.Blocked())
+	if err != nil {
+		return nil, err
 	}
+	defer t.Release()
 	out, err := c.mapped(ctx, t, unblocking(t.Dims(), b.Shape()), format)
 	if err != nil {
 		return nil, err
@@ -101,40 +103,23 @@ func (s *Service) Concat(ctx context.Context, axis int, format tensor.Format, te
 	if len(tensors) == 0 || slices.Contains(tensors, nil) {
 		return here()
 	}
-	return s.place(fmt.Sprintf("concatenate %d tensors to %s", len(tensors), format), func() (*tensor.Tensor, error) {
-		shape, err := tensor.ConcatShape(axis, tensors)
-		switch {
-		case err != nil:
-			return nil, err
-		case len(shape) != format.Rank():
-			return nil, errFallback
-		case format.IsDense():
-			return s.concatDense(ctx, axis, shape, format, tensors)
-		}
-		return s.remote().concatenated(ctx, axis, shape, format, tensors)
-	}, byKernels(func() (*tensor.Tensor, error) {
-		shape, err := tensor.ConcatShape(axis, tensors)
-		if err != nil || len(shape) != format.Rank() || format.IsDense() || format.Relaxed() || slices.ContainsFunc(tensors, func(t *tensor.Tensor) bool { return !usuallyTyped(t) }) {
-			return nil, errFallback
-		}
-		return s.begin(false).concatenated(ctx, axis, shape, format, tensors)
-	}, here), tensors...)
+	return s.place(fmt.Sprintf("concatenate %d tensors to %s", len(tensors), format),
+		func(c *conversion) (*tensor.Tensor, error) { return c.concatenated(ctx, axis, format, tensors) }, here, tensors...)
 }
 
-// byKernels does something by kernels, or else without.
-func byKernels(kernels, without func() (*tensor.Tensor, error)) func() (*tensor.Tensor, error) {
-	return func() (*tensor.Tensor, error) {
-		out, err := kernels()
-		if errors.Is(err, errFallback) {
-			return without()
-		}
-		return out, err
-	}
-}
-
-// concatenated is Concat to a format that is not dense, by kernels.
-func (c *conversion) concatenated(ctx context.Context, axis int, shape []int64, format tensor.Format, tensors []*tensor.Tensor) (*tensor.Tensor, error) {
-	if format.HasBlocks() || format.Extended() || slices.ContainsFunc(tensors, func(t *tensor.Tensor) bool { return keepsBlocks(t.Format()) }) {
+// concatenated is Concat by kernels.
+func (c *conversion) concatenated(ctx context.Context, axis int, format tensor.Format, tensors []*tensor.Tensor) (*tensor.Tensor, error) {
+	shape, err := tensor.ConcatShape(axis, tensors)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shape) != format.Rank():
+		return nil, errFallback
+	case !c.resident && (format.IsDense() || format.Relaxed() || slices.ContainsFunc(tensors, func(t *tensor.Tensor) bool { return !usuallyTyped(t) })):
+		return nil, errFallback
+	case format.IsDense():
+		return c.concatDense(ctx, axis, shape, format, tensors)
+	case format.HasBlocks() || format.Extended() || slices.ContainsFunc(tensors, func(t *tensor.Tensor) bool { return keepsBlocks(t.Format()) }):
 		return nil, fallback("kernels do not keep dense blocks")
 	}
 	maps, next := make([]mapping, len(tensors)), int64(0)
@@ -149,7 +134,7 @@ func (c *conversion) concatenated(ctx context.Context, axis int, shape []int64, 
 
 // concatDense is Concat to a format of D levels: with the axis first, the tensors stand one
 // behind the other.
-func (s *Service) concatDense(ctx context.Context, axis int, shape []int64, format tensor.Format, tensors []*tensor.Tensor) (*tensor.Tensor, error) {
+func (c *conversion) concatDense(ctx context.Context, axis int, shape []int64, format tensor.Format, tensors []*tensor.Tensor) (*tensor.Tensor, error) {
 	order := []int{axis}
 	for k := range shape {
 		if k != axis {
@@ -162,20 +147,20 @@ func (s *Service) concatDense(ctx context.Context, axis int, shape []int64, form
 	}
 	var arrays []tensor.Array
 	for _, t := range tensors {
-		all, err := s.onDevice(ctx, t, first)
+		all, err := c.onDevice(ctx, t, first)
 		if err != nil {
 			return nil, err
 		}
 		defer all.Release()
 		arrays = append(arrays, all.Values())
 	}
-	values, err := s.remote().joined(ctx, arrays)
+	values, err := c.joined(ctx, arrays)
 	if err != nil {
 		return nil, err
 	}
 	out := tensor.NewTrusted(shape, first, nil, values, tensors[0].Fill())
 	defer out.Release()
-	return s.onDevice(ctx, out, format)
+	return c.onDevice(ctx, out, format)
 }
 
 // Prune drops the stored entries that equal the fill.
@@ -191,8 +176,13 @@ func (s *Service) Prune(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, 
 	if t.NNZ() == 0 {
 		return t.Share(), nil
 	}
-	return s.place(fmt.Sprintf("prune %s", format), func() (*tensor.Tensor, error) { return s.prunedThere(ctx, t) },
-		byKernels(func() (*tensor.Tensor, error) { return s.begin(false).pruned(ctx, t) }, func() (*tensor.Tensor, error) { return t.Prune(s.within()...) }), t)
+	return s.place(fmt.Sprintf("prune %s", format), func(c *conversion) (*tensor.Tensor, error) {
+		out, err := c.pruned(ctx, t)
+		if errors.Is(err, errFallback) && c.resident && !keepsBlocks(format) && t.IsCanonical() {
+			return c.prunedList(ctx, t)
+		}
+		return out, err
+	}, func() (*tensor.Tensor, error) { return t.Prune(s.within()...) }, t)
 }
 
 // pruned is a tensor without the stored entries that equal the fill, by a kernel.
@@ -229,18 +219,13 @@ func (c *conversion) pruned(ctx context.Context, t *tensor.Tensor) (*tensor.Tens
 	return renamed(replaced(out, claimed), t.Name())
 }
 
-// prunedThere is pruned on the device, for tensors of which no kernel writes the positions as a list.
-func (s *Service) prunedThere(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
-	out, err := s.remote().pruned(ctx, t)
-	if !errors.Is(err, errFallback) || keepsBlocks(t.Format()) || !t.IsCanonical() {
-		return out, err
-	}
+// prunedList is pruned by way of a list, for tensors whose positions no kernel writes.
+func (c *conversion) prunedList(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
 	order, err := tensor.Coordinates(t.Rank()).WithOrder(t.Format().Order())
 	if err != nil {
 		return nil, err
 	}
-	c := s.remote()
-	c.prune, c.options.Resident = true, true
+	c.prune, c.options.Resident = true, c.resident
 	kept, err := c.kernel(ctx, t, order, lowerconvert.Stored)
 	if err != nil {
 		return nil, err
@@ -249,7 +234,8 @@ func (s *Service) prunedThere(ctx context.Context, t *tensor.Tensor) (*tensor.Te
 		kept.Release()
 		return t.Share(), nil
 	}
-	out, err = s.remote().fromSorted(ctx, kept, t.Format())
+	c.prune = false
+	out, err := c.fromSorted(ctx, kept, t.Format())
 	if err != nil {
 		kept.Release()
 		return nil, err

@@ -104,9 +104,12 @@ func (d *Declarations) Canonicalise(ctx context.Context, c *convert.Service) err
 	for i := range d.list {
 		r := &d.list[i]
 		if r.says.Format.Relaxed() {
-			if r.result {
-				return fmt.Errorf("result %s is declared as %s, but results are sorted and have one entry per coordinate: declare %s, and convert it",
+			if r.result && slices.ContainsFunc(r.says.Format.Flags(), func(f tensor.LevelFlags) bool { return f&tensor.Duplicates != 0 }) {
+				return fmt.Errorf("result %s is declared as %s, but results have one entry per coordinate: declare %s, and convert it",
 					r.name, r.says.Format, r.says.Format.Standard())
+			}
+			if r.result {
+				r.says.Relaxed = r.says.Format
 			}
 			r.says.Format = r.says.Format.Standard()
 		}

@@ -34,7 +34,7 @@ func (r *declaration) appendKey(b []byte) []byte {
 	b = appendString(b, r.name)
 	says := &r.says
 	b = append(b, flags(says.HasFormat, says.HasDType, says.Shape != nil, r.result, r.example != nil), byte(says.DType), byte(says.Rank))
-	b = says.Format.AppendKey(b)
+	b = says.Relaxed.AppendKey(says.Format.AppendKey(b))
 	b = appendScalar(b, r.fill)
 	b = binary.AppendUvarint(b, uint64(len(says.Shape)))
 	for _, n := range says.Shape {

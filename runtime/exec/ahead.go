@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -39,6 +40,11 @@ func PlanAhead(ctx context.Context, src string, grids bool, opts ...declare.Opti
 	file, program, err := d.Check(src)
 	if err != nil {
 		return nil, err
+	}
+	for _, t := range program.Tensors {
+		if t.Relaxed.Relaxed() {
+			return nil, fmt.Errorf("result %s is declared as %s, which only sessions make: declare %s, and convert it", t.Name, t.Relaxed, t.Format)
+		}
 	}
 	how := ir.Options{StrictIEEE: d.Strict(), Grids: grids, Forms: d.Forms(), OwnResults: true} // wanted are all
 	if len(d.Assumed()) > 0 && !d.Strict() && !d.AsWritten() {

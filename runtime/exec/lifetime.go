@@ -4,14 +4,21 @@ import (
 	"fmt"
 
 	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime/declare"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // own is a result as the caller's own tensor, to release when he likes: what is an operand
 // too, or may be remembered as what was made of one, is shared.
-func (k *Kernel) own(result *ir.Tensor, vals values) *tensor.Tensor {
+func (k *Kernel) own(of *lang.Tensor, vals values) *tensor.Tensor {
+	result := k.plan.Results[of]
 	t := vals[result.ID]
+	if of.Relaxed.Relaxed() && t.Format() != of.Relaxed {
+		if out, err := t.Convert(of.Relaxed); err == nil { // which shares its arrays; else it was released
+			return out
+		}
+	}
 	for _, st := range k.steps {
 		if st.to == result && !st.mayKeep() {
 			return t

@@ -345,7 +345,7 @@ func (c *chooser) ordered(ctx context.Context, r *logic.Result, statistics map[s
 	if r != nil && r.Program != nil {
 		as.checked, as.rewritten, as.written, as.intermediates = r.Program, r.File, c.program, r.Intermediates
 		text = r.File.String()
-	} else if as.file, as.checked, err = d.Check(c.source); err != nil { // anew, as literals are taken from that which is shared
+	} else if as.checked, err = d.CheckFile(c.file); err != nil { // anew, as literals are taken from that which is shared
 		return nil, err
 	}
 	opts, loops, err := c.session.sized(ctx, as.checked, statistics, d)
@@ -446,7 +446,7 @@ func (s *Session) compileScheduled(ctx context.Context, src string, file *lang.F
 	if err != nil {
 		return nil, withSource(err, src)
 	}
-	if _, fresh, err := d.Check(src); loops == "" || err != nil || hasLiterals(fresh) {
+	if fresh, err := d.CheckFile(file); loops == "" || err != nil || hasLiterals(fresh) {
 		return s.compileAs(ctx, src, file, program, d)
 	}
 	p, err := s.env.planAs(ctx, program, d, opts)

@@ -143,8 +143,8 @@ func (k *Kernel) runPlan(ctx context.Context, args Args, kept *kept) (*Kernel, v
 // last is the result of the last statement of which it is wanted.
 func (k *Kernel) last(vals values) *tensor.Tensor {
 	for _, s := range slices.Backward(k.program.Stmts) {
-		if r := k.plan.Results[s.LHS.Tensor]; r != nil {
-			return k.own(r, vals)
+		if k.plan.Results[s.LHS.Tensor] != nil {
+			return k.own(s.LHS.Tensor, vals)
 		}
 	}
 	panic("BUG: a program without results")
@@ -152,11 +152,11 @@ func (k *Kernel) last(vals values) *tensor.Tensor {
 
 func (k *Kernel) outputs(vals values) Outputs {
 	out := Outputs{}
-	for t, p := range k.plan.Results {
+	for t := range k.plan.Results {
 		if k.isIntermediate(t) {
 			continue
 		}
-		own := k.own(p, vals)
+		own := k.own(t, vals)
 		for _, other := range out {
 			if own == other {
 				own = own.Share()
@@ -349,5 +349,9 @@ func (v *version) result(shape []int64, r *runtime.Results, vals values) *tensor
 	if res.Fill >= 0 {
 		fill = array(res.Fill).Scalar(0)
 	}
-	return tensor.NewTrusted(shape, res.Tensor.Format, levels, array(res.Values), fill)
+	format := res.Tensor.Format
+	if res.Tensor.Relaxed.Relaxed() {
+		format = res.Tensor.Relaxed
+	}
+	return tensor.NewTrusted(shape, format, levels, array(res.Values), fill)
 }

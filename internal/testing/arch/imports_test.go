@@ -21,7 +21,7 @@ var allowed = map[string][]string{
 	"internal/parts":               {},
 	"internal/debug":               {},
 	"internal/flight":              {},
-	"internal/llvm":                {"internal/machine"},
+	"internal/llvm":                {"internal/debug", "internal/machine"},
 	"internal/object":              {},
 	"internal/machine":             {"internal/units"},
 	"internal/units":               {},
@@ -39,7 +39,7 @@ var allowed = map[string][]string{
 	"runtime/dist/nccl":            {"internal/cuda", "internal/dl", "runtime", "runtime/dist/ranks", "runtime/dist/transport"},
 	"runtime/dist/mpi":             {"internal/dl", "runtime/dist/transport"},
 	"codegen/ptx":                  {"ir/loop", "codegen/llvm"},
-	"internal/testing/testengine":  {"internal/debug", "ir/loop", "lower/gpu", "ir/loop/lib", "codegen/ptx", "internal/llvm", "runtime", "runtime/dist/transport"},
+	"internal/testing/testengine":  {"internal/debug", "internal/diskcache", "runtime/ondisk", "ir/loop", "lower/gpu", "ir/loop/lib", "codegen/ptx", "internal/llvm", "runtime", "runtime/dist/transport"},
 	"tensor/from":                  {"tensor"},
 	"tensor/gonum":                 {"tensor"},
 	"tensor/file/hdf5":             {},
@@ -88,6 +88,7 @@ var allowed = map[string][]string{
 	"internal/testing/e2e/levels":  {},
 	"internal/testing/e2e/grids":   {},
 	"internal/testing/e2e/results": {},
+	"internal/testing/recipes":     {},
 	"cmd/lacuna":                   {"internal/distribute", "internal/spill", "internal/suggest", "runtime/dist", "runtime/dist/mpi", "runtime/dist/nccl", "runtime/dist/placement", "runtime/dist/ranks", "runtime/dist/transport", "runtime/exec", "internal/cost", "", "codegen/aot", "lang/derive", "lang", "ops", "runtime", "tensor", "tensor/file", "tensor/file/binsparse", "internal/admission", "internal/debug", "internal/diskcache", "internal/machine", "internal/spyplot", "internal/units", "internal/generate", "internal/explorer", "web", "codegen/aot/gopackage", "runtime/doctor", "runtime/ondisk"},
 
 	// The explorer.

@@ -114,6 +114,17 @@ func (g *generator) relaxed(f tensor.Format) tensor.Format {
 	return f
 }
 
+// inAnyOrder is the format of a result, some with the entries of the last sparse level in any order.
+func (g *generator) inAnyOrder(f tensor.Format) tensor.Format {
+	if f.Rank() == 0 || f.IsDense() || !g.chance(20) {
+		return f
+	}
+	if h, err := f.Flag(f.SparseRank()-1, tensor.Unsorted); err == nil {
+		return h
+	}
+	return f
+}
+
 // widths picks the types of index arrays; most are left to the package.
 func (g *generator) widths(rank int) []tensor.Option {
 	if !g.chance(25) {

@@ -258,7 +258,7 @@ func (g *generator) shapeResult(text string) {
 		}
 	})
 	if len(d.Shape) > 0 && !g.chance(25) {
-		d.Format, d.HasFormat = g.sparser(len(d.Shape)), true
+		d.Format, d.HasFormat = g.inAnyOrder(g.sparser(len(d.Shape))), true
 	}
 	g.Results[name] = d
 }

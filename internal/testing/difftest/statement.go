@@ -159,7 +159,7 @@ func (g *generator) finish(name string, l *leftSide, op string, rhs term) {
 		m.shape = nil // as large as it must be; nothing else reads it
 	}
 	if !g.chance(35) {
-		d.Format, d.HasFormat = g.sparser(len(l.shape)), true
+		d.Format, d.HasFormat = g.inAnyOrder(g.sparser(len(l.shape))), true
 	}
 	if g.chance(15) {
 		fill := g.value(m.dtype)
