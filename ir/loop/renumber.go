@@ -39,18 +39,6 @@ func compact(f *Func, buffer func(BufID) BufID) *Func {
 	return out
 }
 
-// CompactScalar is Compact for a Scalar.
-func CompactScalar(s *Scalar) *Scalar {
-	c := newCompactor(s.Vars)
-	out := &Scalar{Name: s.Name, Result: s.Result}
-	for _, id := range s.Args {
-		out.Args = append(out.Args, c.number(id))
-	}
-	out.Body = c.body(s.Body)
-	out.Vars = c.vars
-	return out
-}
-
 // A compactor numbers variables as they come.
 type compactor struct {
 	rewriter
