@@ -26,6 +26,8 @@ type assembly struct {
 	ordered    bool
 	allParents bool
 	current    []*loop.Ref // entries appended to each segment
+	// row, when not nil, does what is to be done in each row of the operand whose rows are those of the result, which has a line for each.
+	row func(e *emitter, st *state, row, coord loop.Expr, inner func())
 	// before is the number of entries before those of the use of a resultStore.
 	before loop.Expr
 }
@@ -147,6 +149,10 @@ func (a *assembly) descend(e *emitter, st *state, body func()) {
 	}
 	coords := r.coords
 	r.coords = nil
+	if a.row != nil {
+		a.row(e, st, e.rootAt, coord, func() { a.enter(e, st, body) })
+		return
+	}
 	r.pos = b.Let("p", a.current[seg])
 	var written loop.Expr
 	if seg+1 < len(a.segments) {
@@ -220,11 +226,11 @@ func (a *assembly) leaf(e *emitter, st *state, s *ir.Assign) {
 	inner := st.clone()
 	b.If(cond, func() {
 		last := len(a.segments) - 1
-		var at loop.Expr = a.current[last]
-		if !a.appendsAtLeaf(last) {
-			at = st.result.pos
-		}
 		if a.mode == fillEntries {
+			at := st.result.pos
+			if a.appendsAtLeaf(last) {
+				at = a.current[last]
+			}
 			vals, x := e.Write(a.values), e.expr(inner, s.Value)
 			if scatter {
 				at = b.Let("at", at)
@@ -234,7 +240,7 @@ func (a *assembly) leaf(e *emitter, st *state, s *ir.Assign) {
 		}
 		if a.appendsAtLeaf(last) {
 			a.push(e, last, st.result.coords)
-		} else {
+		} else if st.result.emitted != nil {
 			b.Assign(st.result.emitted, loop.Truth(true))
 		}
 	}, nil)

@@ -260,6 +260,13 @@ func (w *walk) body(i loop.Expr, cursors []cursor) {
 	w.withResult(st, func() { w.emitter.stmt(st, w.f.Body) })
 }
 
+// atRoot notes where the outermost loop is.
+func (w *walk) atRoot(at loop.Expr) {
+	if w.depth == 1 {
+		w.rootAt = at
+	}
+}
+
 // noteVisit counts a visited coordinate and watches for the first one left out.
 func (w *walk) noteVisit(i loop.Expr) {
 	b := w.B
@@ -337,6 +344,7 @@ func (w *walk) denseSteps(lo, hi loop.Expr) {
 			run = b.ForIndependent
 		}
 		run(w.f.Index.Name, lo, hi, func(i loop.Expr) {
+			w.atRoot(i)
 			w.clear(i)
 			w.body(i, nil)
 		})
@@ -350,25 +358,24 @@ func (w *walk) denseSteps(lo, hi loop.Expr) {
 		it.at = b.Var("p_"+it.access.Tensor.Name, begin)
 	}
 	b.For(w.f.Index.Name, lo, hi, func(i loop.Expr) {
+		w.atRoot(i)
 		w.clear(i)
 		w.body(i, w.follow(i))
 		w.moveOn(w.located)
 	})
 }
 
-// independent reports whether iterations of an innermost loop write different
-// elements of a dense result and carry nothing from one to the next.
+// independent reports whether iterations of a loop write different elements of a dense result and carry nothing
+// from one to the next: of an innermost one, and for grids, whose threads may share them, of one around others.
 func (w *walk) independent() bool {
-	leaf, ok := w.f.Body.(*ir.Assign)
-	if !ok || leaf.Temp != nil || !w.kernel.step.Result.Format.IsDense() {
-		return false
+	body := w.f.Body
+	for f, ok := body.(*ir.Forall); ok && w.opts.Grids; f, ok = body.(*ir.Forall) {
+		body = f.Body
 	}
-	for _, x := range leaf.LHS.Indices {
-		if x.Plain() == w.f.Index {
-			return true
-		}
-	}
-	return false
+	leaf, ok := body.(*ir.Assign)
+	lines := w.out != nil && w.out.row != nil
+	return ok && leaf.Temp == nil && (lines || w.kernel.step.Result.Format.IsDense()) &&
+		slices.ContainsFunc(leaf.LHS.Indices, func(x ir.IndexExpr) bool { return x.Plain() == w.f.Index })
 }
 
 // walkOne emits a loop over the entries of one iterator.
@@ -396,6 +403,7 @@ func (w *walk) walkOne(it *iterator, set ir.SetExpr) {
 	}
 	w.prepareLocated(it, begin, end)
 	visit := func(p loop.Expr) {
+		w.atRoot(p)
 		i := b.Let(w.f.Index.Name, it.index(b, p))
 		if selects {
 			w.selectStep(i, []cursor{it.child(p, nil, nil)})
@@ -451,8 +459,21 @@ func (w *walk) walkOne(it *iterator, set ir.SetExpr) {
 // entrySteps emits a loop over the entries of it step by step.
 func (w *walk) entrySteps(it *iterator, begin, end loop.Expr, visit func(p loop.Expr)) {
 	b := w.B
+	if emitted := w.st.result.emitted; it.unique && emitted != nil && w.emitter.counting() && leafOf(w.f.Body).Temp == nil {
+		// All that is to be found out is whether there is something.
+		p := b.Var("p_"+it.access.Tensor.Name, begin)
+		b.While(b.And(b.Lt(p, end), b.Not(emitted)), func() {
+			b.If(it.matches(b, p), func() { visit(p) }, nil)
+			b.Assign(p, b.Add(p, loop.Int(1)))
+		})
+		return
+	}
 	if it.unique {
-		b.For("p_"+it.access.Tensor.Name, begin, end, func(p loop.Expr) {
+		run := b.For
+		if w.opts.Grids && w.independent() {
+			run = b.ForIndependent
+		}
+		run("p_"+it.access.Tensor.Name, begin, end, func(p loop.Expr) {
 			b.If(it.matches(b, p), func() { visit(p) }, nil)
 		})
 		return
@@ -468,7 +489,7 @@ func (w *walk) entrySteps(it *iterator, begin, end loop.Expr, visit func(p loop.
 // of it unless that is nil, is all stored: then one test will do.
 func (w *walk) onlySeen(it *iterator) *loop.Ref {
 	leaf, ok := w.f.Body.(*ir.Assign)
-	if !ok || !w.emitter.counting() || leaf.Temp == nil || leaf.Temp.Reduce.In != nil || len(w.located) > 0 {
+	if !ok || !w.emitter.counting() || leaf.Temp != nil && leaf.Temp.Reduce.In != nil || len(w.located) > 0 {
 		return nil
 	}
 	st, direct := w.among(it), !chooses(leaf.Value)
@@ -477,7 +498,15 @@ func (w *walk) onlySeen(it *iterator) *loop.Ref {
 			direct = direct && isDirect(st, a)
 		}
 	})
-	if !direct || !sameCondition(w.stored(st, leaf), always) {
+	switch {
+	case !direct:
+		return nil
+	case leaf.Temp == nil: // the result
+		if st.result.emitted == nil || !sameCondition(w.leafCondition(st, leaf), always) {
+			return nil
+		}
+		return st.result.emitted
+	case !sameCondition(w.stored(st, leaf), always):
 		return nil
 	}
 	return w.accs[leaf.Temp].Seen

@@ -38,6 +38,11 @@ func (k *kernel) sparse(body ir.Stmt) {
 		return
 	}
 
+	if k.appendedLines(body, segments, counts, totals) {
+		k.sparseLevels(segments)
+		return
+	}
+
 	tables := k.tableAllocs(body)
 	count, root := k.assemble("count_"+t.Name, body, segments, countEntries, counts)
 	part := k.partition(root)
@@ -162,14 +167,19 @@ func (k *kernel) allocateSegments(segments []segment, totals loop.BufferID) {
 	}
 	k.AddStage(s)
 	last := segments[len(segments)-1].last
-	background := ir.Expr(&ir.Literal{Value: t.Fill.Convert(ir.ComputeType(t.DType))})
+	k.fillStage(k.Result.Values, parents, k.background(), last < len(order)-1)
+}
+
+// background is what elements of a sparse result are before something is stored or added to them.
+func (k *kernel) background() ir.Expr {
+	t := k.step.Result
 	switch {
 	case k.step.Scatter:
-		background = &ir.Literal{Value: k.step.Fold.Identity(ir.ComputeType(t.DType))}
+		return &ir.Literal{Value: k.step.Fold.Identity(ir.ComputeType(t.DType))}
 	case !t.FillKnown:
-		background = k.step.Background
+		return k.step.Background
 	}
-	k.fillStage(k.Result.Values, parents, background, last < len(order)-1)
+	return &ir.Literal{Value: t.Fill.Convert(ir.ComputeType(t.DType))}
 }
 
 // positions sums the counts that the fill left in the positions arrays, from the

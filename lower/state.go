@@ -84,6 +84,8 @@ type emitter struct {
 	quiet  bool // do not add notes: this is a second emission of the same nest
 	root   rootLoop
 	depth  int // loops open
+	// rootAt is the entry of root.over, or the index, that the outermost loop is at; nil where it goes through several operands.
+	rootAt loop.Expr
 	// appends is the result while the producers of a resultStore append to it.
 	appends *assembly
 	// clears says that the outermost loop, if it is over a whole dimension, is to set elements of the result, and cleared that it does.

@@ -228,7 +228,7 @@ func (g *gridFunc) entryTiles(
 		b.If(b.Lt(b.Add(base, loop.Int(entriesTogether)), end), func() {
 			b.Assign(hi, b.Add(b.Load(mark, b.Add(k, loop.Int(1))), loop.Int(1)))
 		}, nil)
-		do(entryTile{base, end, own, g.rowOf(pos, lo, hi, own)})
+		do(entryTile{base, end, own, rowOf(b, pos, lo, hi, own)})
 	})
 }
 
@@ -255,8 +255,7 @@ func (m *mapper) markRows(s *loop.Stage, t *entryLoop, marks loop.BufferID) {
 
 // rowOf is the last of the rows from first to last-1 that begins at or before an entry,
 // by bisection.
-func (g *gridFunc) rowOf(pos loop.BufID, first, last, entry loop.Expr) loop.Expr {
-	b := g.Builder
+func rowOf(b *loop.Builder, pos loop.BufID, first, last, entry loop.Expr) loop.Expr {
 	lo, hi := b.Var("lo", first), b.Var("hi", last)
 	b.While(b.Lt(b.Add(lo, loop.Int(1)), hi), func() {
 		mid := b.Let("mid", coop.Shr(b.Add(lo, hi), loop.Int(1)))

@@ -87,6 +87,8 @@ func (t *lineNest) collect(body []loop.Stmt) bool {
 			ok = t.line(s) || t.collect(s.Body)
 		case *loop.If:
 			ok = t.collect(s.Then) && t.collect(s.Else)
+		case *loop.While: // a search, which all do
+			ok = !has(s.Body, isStore|isLoop|isWhile|isOther)
 		}
 		if !ok {
 			return false

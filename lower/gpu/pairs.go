@@ -27,13 +27,16 @@ const (
 
 // paired does that for one loop; nil if it cannot be done.
 func (m *mapper) paired(s *loop.Stage, reads reading) *loop.Stage {
-	if !onlyGoesThrough(s.Func) || readsOwnStores(s.Func) {
+	if !onlyGoesThrough(s.Func) || readsOthersStores(s.Func) {
 		return nil
 	}
 	outer := onlyLoop(s.Func)
 	inner, rest := lastLoop(outer.Body)
 	if inner == nil || !hasLoops(inner.Body) || reads == onlySideBySide && !(readsSideBySide(s.Func) && overDimensions(s.Func, inner)) {
 		return nil
+	}
+	if pos, ok := pointersOf(s.Func, inner); ok && inner.Independent {
+		return m.entriesAsRows(s, outer, inner, rest, pos)
 	}
 	if !overDimension(s.Func, inner) || !storesApart(s.Func, outer, inner) {
 		return nil
@@ -50,9 +53,39 @@ func (m *mapper) paired(s *loop.Stage, reads reading) *loop.Stage {
 		return nil
 	}
 	count := loop.SizeScalar(argOf(s, inner.Hi.(*loop.Ref).Var))
-	t.Partition = m.partition(s.Name+"_pairs", sizeOp(loop.Mul, loop.SizeScalar(m.cuts[s.Partition].n), count))
-	m.cuts[t.Partition] = m.cut(t.Partition)
-	return t
+	return m.over(t, sizeOp(loop.Mul, loop.SizeScalar(m.cuts[s.Partition].n), count))
+}
+
+// over makes a stage one over so many pairs.
+func (m *mapper) over(s *loop.Stage, n loop.SizeExpr) *loop.Stage {
+	s.Partition = m.partition(s.Name+"_pairs", n)
+	m.cuts[s.Partition] = m.cut(s.Partition)
+	return s
+}
+
+// entriesAsRows makes the entries of a tensor's rows the rows of a stage, where the lowering says that nothing which they change is
+// changed by others. The row of each is found by search.
+func (m *mapper) entriesAsRows(s *loop.Stage, outer, inner *loop.For, rest []loop.Stmt, pos loop.BufID) *loop.Stage {
+	crd, ok := readAlong(inner)
+	if !ok {
+		return nil
+	}
+	f := m.listFunc(s, s.Func.Name)
+	b, rows := f.Builder, f.scalar(m.cuts[s.Partition].n)
+	f.in.Loop = instead(outer, func(n *loop.Inliner) {
+		b.For("entry", b.Lo(), b.Hi(), func(p loop.Expr) {
+			n.Bind(outer.Var, rowOf(b, f.in.Bufs[pos], loop.Int(0), rows, p))
+			n.Block(rest)
+			n.Bind(inner.Var, p)
+			n.Block(inner.Body)
+		})
+	})
+	b.Inline(s.Func, f.in)
+	t := f.stage(s, "", -1)
+	if !verified(t) {
+		return nil
+	}
+	return m.over(&t, loop.SizeLen{Buffer: s.Bufs[crd]})
 }
 
 // overDimensions reports whether the loops in a loop do, or have no iterations at times, rather than go
@@ -77,6 +110,25 @@ func overDimensions(f *loop.Func, l *loop.For) bool {
 		}
 	})
 	return ok
+}
+
+// readsOthersStores reports whether a function reads an element of what it stores to but where it stores: at the one place
+// that a sum is added to.
+func readsOthersStores(f *loop.Func) bool {
+	at := map[loop.BufID]loop.Expr{}
+	for _, st := range storesOf(f.Body) {
+		if at[st.Buf] != nil {
+			return readsOwnStores(f)
+		}
+		at[st.Buf] = st.Index
+	}
+	for l := range loop.Loads(f.Body) {
+		place, stored := at[l.Buf].(*loop.Ref)
+		if at[l.Buf] != nil && !(stored && isRef(l.Index, place.Var)) {
+			return true
+		}
+	}
+	return false
 }
 
 // storesApart reports whether iterations of a loop in a row have nothing to do with each other, and the only

@@ -36,6 +36,10 @@ func TestProductsOnGrids(t *testing.T) {
 	third := func(f tensor.Format) operand {
 		return operand{"T", f, func(n, _ int64) []int64 { return []int64{n, n, 3} }}
 	}
+	rows, err := tensor.ParseFormat("S-D", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
 	small := operand{"E", tensor.Dense(2), func(_, k int64) []int64 { return []int64{3, k} }}
 	cases := []struct {
 		text    string
@@ -58,6 +62,11 @@ func TestProductsOnGrids(t *testing.T) {
 		{"C(i,k) = max_j (A(i,j)*B(j,k) + 3)", tensor.Dense(2), []operand{matrix("A", tensor.Dense(2)), tall("B")}, "by_columns"},
 		{"D(i,j) = -2*A(i,j)", tensor.CSR, []operand{matrix("A", tensor.CSR)}, "by_entries"},
 		{"C(i,l) = T(i,j,k)*B(j,l)*E(k,l)", tensor.Dense(2), []operand{third(tensor.CSF(3)), tall("B"), small}, "by_columns"},
+		{"C(i,j,l) = T(i,j,k)*E(k,l)", tensor.Dense(3), []operand{third(tensor.CSF(3)), small}, "by_columns"},
+		{"C(i,l,k) = T(i,j,k)*B(j,l)", tensor.Dense(3), []operand{third(tensor.Dense(3)), tall("B")}, "by_columns"},
+		{"C(i,l) = T(i,j,k)*B(j,l)*E(k,l)", rows, []operand{third(tensor.CSF(3)), tall("B"), small}, "move_by_line_elements"},
+		{"C(i,k) = A(i,j)*B(j,k)", rows, []operand{matrix("A", tensor.CSR), tall("B")}, "move_by_line_elements"},
+		{"C(i,k) = A(i,j)*B(j,k)", rows, []operand{matrix("A", tensor.DCSR), tall("B")}, "move_by_line_elements"},
 	}
 	for i, c := range cases {
 		for d, dt := range []tensor.DType{tensor.Float64, tensor.Float32, tensor.Float16, tensor.Int32, tensor.Complex64} {
