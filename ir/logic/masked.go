@@ -11,9 +11,13 @@ import (
 // The rule of this file: what a sparse operand multiplies is needed where that stores something. H(i,f) = m(i)*max(sum_j A(i,j)*sum_k X(j,k)*W(k,f), 0) reads the
 // rows of A*X that m has, so that the sums inside are products with a mask stored(m(i)) as one more factor, by which intermediates can be restricted.
 
-// under notes that what is visited next is multiplied with some expressions; done takes that back.
+// under notes that what is visited next is multiplied with some expressions; done takes that back. On grids it is not used: to find out which rows
+// are read takes longer there than to make them all.
 func (s *statement) under(around ...lang.Expr) (done func()) {
 	old := s.masks
+	if s.Grids {
+		return func() {}
+	}
 	for _, e := range around {
 		for _, x := range factors(e, "*") {
 			if a, ok := x.(*lang.Access); ok {
