@@ -470,7 +470,7 @@ func (w *walk) entrySteps(it *iterator, begin, end loop.Expr, visit func(p loop.
 	}
 	if it.unique {
 		run := b.For
-		if w.opts.Grids && w.independent() {
+		if w.opts.Grids && len(w.located) == 0 && w.independent() {
 			run = b.ForIndependent
 		}
 		run("p_"+it.access.Tensor.Name, begin, end, func(p loop.Expr) {

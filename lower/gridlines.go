@@ -57,7 +57,7 @@ func (a *appendedLines) stages(root rootLoop, count loop.Stage) {
 		columns = emit.Times(columns, loop.SizeScalar(a.Dim(t, axis)))
 	}
 	a.AddStage(loop.Stage{Name: "rows", Partition: -1, Lets: []loop.ScalarLet{{Scalar: a.rows, Value: root.n}, {Scalar: width, Value: columns}}})
-	count.Allocs = append(count.Allocs, loop.Alloc{Buffer: a.places, Len: loop.SizeScalar(a.rows)})
+	count.Allocs = append(count.Allocs, loop.Alloc{Buffer: a.places, Len: loop.SizeScalar(a.rows), Zero: true})
 	count.Partition, count.Symbolic = a.part, true
 	a.AddStage(count)
 	place := a.placeStage(a.places, a.totals, 1, a.rows)

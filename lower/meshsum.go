@@ -23,7 +23,7 @@ func (w *walk) meshTerms() []*ir.Access {
 	s, ok := w.f.Body.(*ir.Workspace)
 	out, t := w.out, w.step.Result
 	if !ok || len(s.Producers) < 2 || s.Mask != nil || out == nil || w.opts.Grids || w.bound != nil || w.split != nil || w.counting ||
-		!w.handsOn(s) || t.Rank != 2 || !out.levels[0].Full() || !out.levels[1].Ranges() || t.DType != s.Tensor.DType || emit.Type(t.DType) != emit.ComputeType(t.DType) {
+		!w.handsOn(s) || t.Rank != 2 || w.step.LHS.Indices[t.Format.Order()[0]].Plain() != w.f.Index || !out.levels[0].Full() || !out.levels[1].Ranges() || t.DType != s.Tensor.DType || emit.Type(t.DType) != emit.ComputeType(t.DType) {
 		return nil
 	}
 	var terms []*ir.Access
@@ -33,7 +33,7 @@ func (w *walk) meshTerms() []*ir.Access {
 			return nil
 		}
 		leaf, ok := f.Body.(*ir.Assign)
-		if !ok {
+		if !ok || leaf.Temp != nil || leaf.LHS.Indices[0].Plain() != f.Index {
 			return nil
 		}
 		a, ok := leaf.Value.(*ir.Access)

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"fmt"
 
 	"github.com/lacuna-sparse/lacuna/ir"
@@ -267,15 +269,23 @@ func (e *emitter) plainCopy(st *state, s *ir.Workspace) bool {
 	return e.out.appendsAtLeaf(last) && st.result.level >= e.out.segments[last].first && e.handsOn(s)
 }
 
-// handsOn reports whether the consumer is a loop over the keys that makes each entry of the workspace one of the result, and nothing else.
+// handsOn reports whether the consumer is a loop over the keys that makes each entry of the workspace one of the result, at the key's coordinate of the last
+// level and places of others that the loop has no part in, and nothing else.
 func (k *kernel) handsOn(s *ir.Workspace) bool {
 	f, ok := s.Consumer.(*ir.Forall)
 	if !ok {
 		return false
 	}
 	leaf, ok := f.Body.(*ir.Assign)
-	if !ok {
+	if !ok || leaf.Temp != nil || leaf.LHS.Tensor != k.step.Result {
 		return false
+	}
+	order := leaf.LHS.Tensor.Format.Order()
+	for axis, x := range leaf.LHS.Indices {
+		last := axis == order[len(order)-1]
+		if last && x.Plain() != f.Index || !last && slices.Contains(x.Vars(nil), f.Index) {
+			return false
+		}
 	}
 	a, ok := leaf.Value.(*ir.Access)
 	return ok && a.Tensor == s.Tensor && len(a.Indices) == 1 && a.Indices[0].Plain() == f.Index &&

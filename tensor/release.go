@@ -135,7 +135,7 @@ func holding(t *Tensor) *Tensor {
 // changes.
 func (t *Tensor) with(change func(out *Tensor)) *Tensor {
 	out := &Tensor{
-		name: t.name, shape: t.shape, format: t.format, fill: t.fill, levels: t.levels, values: t.values,
+		name: t.name, shape: slices.Clone(t.shape), format: t.format, fill: t.fill, levels: slices.Clone(t.levels), values: t.values, // slices of t may lie in t
 		structure: t.structure, attributes: t.attributes,
 	}
 	change(out)

@@ -67,7 +67,7 @@ func (s *Service) Canonical(ctx context.Context, t *tensor.Tensor) (*tensor.Tens
 				case c.resident:
 					return c.onDevice(ctx, t, t.Format().Standard())
 				case t.Structure() != tensor.General && usuallyTyped(t):
-					return c.wholeMatrix(ctx, t, t.Format())
+					return c.wholeMatrix(ctx, t, t.Format().Standard())
 				}
 				return c.sortedList(ctx, t, t.Format().Standard())
 			}, func() (*tensor.Tensor, error) {
@@ -121,6 +121,9 @@ func (s *Service) Unblocked(ctx context.Context, b *tensor.Blocks, format tensor
 
 // joinedParts stores disjoint parts as one tensor, by kernels.
 func (c *conversion) joinedParts(ctx context.Context, parts []*tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
+	if format.Rank() == 0 {
+		return nil, fallback("kernels list no scalars")
+	}
 	if slices.ContainsFunc(parts, func(t *tensor.Tensor) bool { return t.Format().HasBlocks() }) || format.HasBlocks() || format.Extended() {
 		return nil, fallback("kernels leave out what equals the fill in dense blocks")
 	}

@@ -69,6 +69,9 @@ func (s *Service) onDevice(ctx context.Context, t *tensor.Tensor, format tensor.
 
 // wholeMatrix stores a matrix of which one triangle is stored, with the other one.
 func (c *conversion) wholeMatrix(ctx context.Context, t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
+	if f := t.Format(); keepsBlocks(f) || f.IsDense() && !c.resident {
+		return nil, fallback("kernels do not keep dense blocks")
+	}
 	levels := make([]tensor.Level, t.Rank())
 	for k := range levels {
 		levels[k] = t.LevelAt(k)
@@ -169,11 +172,14 @@ func (c *conversion) appended(ctx context.Context, tensors []*tensor.Tensor, map
 	return replaced(all, out), nil
 }
 
-// joined copies arrays of one type into one, on the device or here.
+// joined copies arrays, which must be of one type, into one, on the device or here.
 func (c *conversion) joined(ctx context.Context, arrays []tensor.Array) (tensor.Array, error) {
 	dt, n := arrays[0].DType(), 0
 	var parts []runtime.Memory
 	for _, a := range arrays {
+		if a.DType() != dt {
+			return tensor.Array{}, fallback("kernels join arrays of one type, not %s and %s", dt, a.DType())
+		}
 		parts = append(parts, c.Memory(a))
 		n += a.Len()
 	}

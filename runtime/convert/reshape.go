@@ -58,6 +58,10 @@ func (c *conversion) reshaped(ctx context.Context, t *tensor.Tensor, m mapping, 
 		return nil, err
 	}
 	defer t.Release()
+	if m.Map != nil {
+		own := *m.Map // to which groups are added
+		own.Groups, m.Map = slices.Clone(own.Groups), &own
+	}
 	// A scalar is a vector of one element to kernels.
 	if t.Rank() == 0 {
 		t = tensor.NewTrusted([]int64{1}, tensor.Dense(1), nil, t.Values(), t.Fill())
@@ -124,7 +128,7 @@ func (c *conversion) concatenated(ctx context.Context, axis int, format tensor.F
 	}
 	maps, next := make([]mapping, len(tensors)), int64(0)
 	for i, t := range tensors {
-		if next > 0 {
+		if next > 0 || invoke.CoordinateType(shape[axis]) != invoke.CoordinateType(t.Dims()[axis]) {
 			maps[i] = shifting(len(shape), axis, next)
 		}
 		next += t.Dims()[axis]

@@ -197,3 +197,38 @@ func TestWholeMatrices(t *testing.T) {
 		}
 	}
 }
+
+// TestConcatPast32Bits joins lists whose coordinates take 32 bits to one whose coordinates take more.
+func TestConcatPast32Bits(t *testing.T) {
+	const n = 3_000_000_000
+	part := func(at ...int64) *tensor.Tensor {
+		ones := make([]float64, len(at))
+		for k := range ones {
+			ones[k] = float64(k + 1)
+		}
+		v, err := tensor.FromCoords([]int64{n, 4}, tensor.COO, [][]int64{at, make([]int64, len(at))}, tensor.ArrayOf(ones))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	a, b := part(1, 5, n-1), part(0, 7)
+	want, err := tensor.Concat(0, tensor.COO, a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range convertingSessions(t) {
+		got, err := s.env.convert.Concat(t.Context(), 0, tensor.COO, a, b)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		for _, i := range []int64{1, 5, n - 1, n, n + 7} {
+			if x, y := got.At(i, 0).Float64(), want.At(i, 0).Float64(); x != y || x == 0 {
+				t.Errorf("%v: element %d is %v, want %v", name, i, x, y)
+			}
+		}
+		if got.NNZ() != want.NNZ() {
+			t.Errorf("%v: %d entries, want %d", name, got.NNZ(), want.NNZ())
+		}
+	}
+}

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/lang"
@@ -14,15 +15,17 @@ import (
 func (k *Kernel) own(of *lang.Tensor, vals values) *tensor.Tensor {
 	result := k.plan.Results[of]
 	t := vals[result.ID]
+	fresh := slices.ContainsFunc(k.steps, func(st *step) bool { return st.to == result && !st.mayKeep() })
 	if of.Relaxed.Relaxed() && t.Format() != of.Relaxed {
-		if out, err := t.Convert(of.Relaxed); err == nil { // which shares its arrays; else it was released
+		if out, err := t.Convert(of.Relaxed); err == nil { // which shares its arrays
+			if fresh && k.resultsOf(result) == 1 {
+				t.Release()
+			}
 			return out
 		}
 	}
-	for _, st := range k.steps {
-		if st.to == result && !st.mayKeep() {
-			return t
-		}
+	if fresh {
+		return t
 	}
 	return t.Share()
 }
@@ -51,6 +54,16 @@ func (k *Kernel) letGo(vals values) {
 			vals[st.to.ID].Release()
 		}
 	}
+}
+
+// resultsOf is how many results of the program are one of the plan's.
+func (k *Kernel) resultsOf(t *ir.Tensor) (n int) {
+	for _, r := range k.plan.Results {
+		if r == t {
+			n++
+		}
+	}
+	return n
 }
 
 // isResult reports whether the caller is given a tensor.

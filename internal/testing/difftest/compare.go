@@ -198,7 +198,7 @@ func same(a, b lacuna.Outputs) error {
 // inOrder is a result with its entries in order: those that may come in any differ with the workspaces.
 func inOrder(t *tensor.Tensor) *tensor.Tensor {
 	out, err := t.Canonical()
-	if err != nil {
+	if err != nil || out.NNZ() != t.NNZ() { // something is stored twice
 		return t // which the comparison says
 	}
 	return out
