@@ -154,14 +154,18 @@ func (s *statement) visit(e lang.Expr, c context) {
 		}
 		s.visit(e.Then, inner)
 	case *lang.Reduce:
-		for _, v := range e.Vars {
-			if v.In != nil {
-				return
+		body := lang.Expr(e)
+		for r, ok := e, true; ok && (r == e || lawFor(e) != nil && r.Op == e.Op); r, ok = body.(*lang.Reduce) { // a sum of a sum is one, and has been weighed
+			for _, v := range r.Vars {
+				if v.In != nil {
+					return
+				}
+				inner.loops = append(slices.Clip(inner.loops), v.Var)
 			}
-			inner.loops = append(slices.Clip(inner.loops), v.Var)
+			body = r.Body
 		}
 		inner.called = false
-		s.visit(e.Body, inner)
+		s.visit(body, inner)
 	case *lang.Call:
 		for i, a := range e.Args {
 			x := inner
