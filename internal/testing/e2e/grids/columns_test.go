@@ -80,7 +80,9 @@ func TestProductsOnGrids(t *testing.T) {
 				for _, a := range c.args {
 					opts = append(opts, lacuna.Format(a.name, a.format, dt))
 				}
-				wantMapping(t, grids, c.text, c.mapping, append(opts, lacuna.AsWritten())...) // in one step
+				if wide := dt == tensor.Float16 || dt == tensor.Int32; !wide || c.out.Rank() < 3 { // sums in wider types have loops inside of those over columns
+					wantMapping(t, grids, c.text, c.mapping, append(opts, lacuna.AsWritten())...) // in one step
+				}
 				sizes := [][2]int64{{31, 33}, {40, 7}, {9, 129}}
 				if dt == tensor.Float64 {
 					sizes = append(sizes, [][2]int64{{0, 3}, {3, 0}, {1, 1}, {5, 2}, {33, 31}, {32, 32}, {40, 64}, {200, 16}, {4, 300}}...)
