@@ -85,7 +85,10 @@ var parts = map[string]func(*Group, string) error{
 		}, "it was stopped: context deadline exceeded")
 	},
 	"stop": func(g *Group, wait string) error {
-		return kit.LostIn(wait, g, 1, func(transport.Transport) { syscall.Kill(os.Getpid(), syscall.SIGSTOP) }, "no sign of life")
+		return kit.LostIn(wait, g, 1, func(transport.Transport) {
+			syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+			time.Sleep(time.Minute) // the signal may come to another thread first
+		}, "no sign of life")
 	},
 	"die": func(g *Group, wait string) error {
 		return kit.LostIn(wait, g, 1, func(transport.Transport) { syscall.Kill(os.Getpid(), syscall.SIGKILL) }, "")
