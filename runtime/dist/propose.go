@@ -276,7 +276,7 @@ func (p *proposer) arrange(s *statement, g *placement.Grid, asked *placement.Pla
 			total += s.settle(c, g, name, operands[name], drivers)
 		}
 		s.estimate(c, g, asked, drivers, work)
-		more := termBytes * work * (uneven - 1)
+		more := termBytes * work * (max(uneven, s.clustered(so)) - 1)
 		if total += c.cost + more; best == nil || total < least {
 			best, least, waits = map[string]*placement.Placement{}, total, more
 			for name, t := range operands {
