@@ -39,7 +39,7 @@ func (k *kernel) appendedLines(body ir.Stmt, segments []segment, places, totals 
 		inner()
 		e.B.Store(e.Write(a.places), row, e.B.Select(st.result.emitted, loop.Int(1), loop.Int(0)))
 	})
-	if e.rootAt == nil || e.root.ragged || !e.root.cut {
+	if e.root.over == nil || e.root.ragged || e.rootAt == nil { // a line for each row of a whole dimension may be more than there is memory for
 		k.Notes = k.Notes[:notes]
 		return false
 	}

@@ -1,9 +1,8 @@
 package lower
 
 import (
-	"slices"
-
 	"fmt"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"

@@ -65,7 +65,6 @@ func TestProductsOnGrids(t *testing.T) {
 		{"C(i,j,l) = T(i,j,k)*E(k,l)", tensor.Dense(3), []operand{third(tensor.CSF(3)), small}, "by_columns"},
 		{"C(i,l,k) = T(i,j,k)*B(j,l)", tensor.Dense(3), []operand{third(tensor.Dense(3)), tall("B")}, "by_columns"},
 		{"C(i,l) = T(i,j,k)*B(j,l)*E(k,l)", rows, []operand{third(tensor.CSF(3)), tall("B"), small}, "move_by_line_elements"},
-		{"C(i,k) = A(i,j)*B(j,k)", rows, []operand{matrix("A", tensor.CSR), tall("B")}, "move_by_line_elements"},
 		{"C(i,k) = A(i,j)*B(j,k)", rows, []operand{matrix("A", tensor.DCSR), tall("B")}, "move_by_line_elements"},
 	}
 	for i, c := range cases {
