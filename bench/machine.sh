@@ -63,14 +63,15 @@ drawn() {
 }
 
 # compare NAME TITLE SUITE SECONDS LIMIT runs a suite of bench/sparse and writes
-# bench/results/NAME-YYYY-MM-DD.md, with a chart.
+# bench/results/NAME-PROCESSOR-YYYY-MM-DD.md, with a chart.
 compare() {
 	$go build -C bench -o "$bin/sparse" ./sparse
 	$go build -o "$bin/lacuna" ./cmd/lacuna
-	out=bench/results/$1-$(date +%F).md
+	target=$("$bin/lacuna" doctor | sed -n 's/^target *[^,]*, \([^ ]*\).*/\1/p')
+	out=bench/results/$1-$target-$(date +%F).md
 	mkdir -p bench/results
 	{
-		machine "$2" "LIMIT=$5 sh bench/$1.sh $4"
+		machine "$2" "${LACUNA_CPU:+LACUNA_CPU=$LACUNA_CPU }LIMIT=$5 sh bench/$1.sh $4"
 		"$bin/sparse" -suite "$3" -seconds "$4" -limit "$5" -python "$python" || echo 1 >"$bin/failed"
 		printf 'Load after: %s\n' "$(load)"
 	} >"$bin/report"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Compares reductions, scans and quantiles with SciPy, NumPy, PyTorch and C
-# loops, and writes bench/results/reduce-YYYY-MM-DD.md.
+# loops, and writes bench/results/reduce-PROCESSOR-YYYY-MM-DD.md.
 #
 #   sh bench/reduce.sh [SECONDS]     SECONDS: how long to repeat each operation on
 #                                    each input, for each side, 0.5 by default

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Compares operations with sparse results with SciPy, Eigen, GraphBLAS and C
-# loops, and writes bench/results/sparse-YYYY-MM-DD.md.
+# loops, and writes bench/results/sparse-PROCESSOR-YYYY-MM-DD.md.
 #
 #   sh bench/sparse.sh [SECONDS]     SECONDS: how long to repeat each operation on
 #                                    each input, for each side, 0.5 by default
