@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/operand"
 	"github.com/lacuna-sparse/lacuna/tensor"
 	"github.com/lacuna-sparse/lacuna/tensor/file"
 	"github.com/lacuna-sparse/lacuna/tensor/file/binsparse"
@@ -26,7 +28,7 @@ pattern of bools, which says what is stored; and the fill, the value of what is 
 			if len(args) == 0 {
 				return nil
 			}
-			return usagef("binsparse has no command %q%s", args[0], didYouMean(args[0], commandNames(cmd)))
+			return cli.Usagef("binsparse has no command %q%s", args[0], cli.DidYouMean(args[0], cli.CommandNames(cmd)))
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -37,7 +39,7 @@ pattern of bools, which says what is stored; and the fill, the value of what is 
 			Short:   "Make a binsparse file of NumPy arrays",
 			Long: `The header is a descriptor, of which only the format must be there. Its keys stand in
 the file; data types of the arrays it names are obeyed.`,
-			Args: arguments(5, 5, "five files"),
+			Args: cli.Arguments(5, 5, "five files"),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return a.npyToBinsparse(cmd.Context(), args[0], args[1], args[2], args[3], args[4])
 			},
@@ -46,7 +48,7 @@ the file; data types of the arrays it names are obeyed.`,
 			Use:     "binsparse_to_npy IN TENSOR.npy PATTERN.npy FILL.npy",
 			Aliases: []string{"binsparse-to-npy"},
 			Short:   "Write the elements, the pattern and the fill of a binsparse file",
-			Args:    arguments(4, 4, "four files"),
+			Args:    cli.Arguments(4, 4, "four files"),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return a.binsparseToNPY(cmd.Context(), args[0], args[1], args[2], args[3])
 			},
@@ -55,7 +57,7 @@ the file; data types of the arrays it names are obeyed.`,
 			Use:     "binsparse_to_binsparse IN OUT",
 			Aliases: []string{"binsparse-to-binsparse"},
 			Short:   "Read a binsparse file and write it again",
-			Args:    arguments(2, 2, "two files"),
+			Args:    cli.Arguments(2, 2, "two files"),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return a.binsparseToBinsparse(cmd.Context(), args[0], args[1])
 			},
@@ -81,7 +83,7 @@ func (a *app) npyToBinsparse(ctx context.Context, values, pattern, fill, header,
 	}
 	var arrays [3]*tensor.Tensor
 	for i, path := range []string{values, pattern, fill} {
-		if arrays[i], err = a.read(ctx, path, []file.Option{file.OfKind("npy")}); err != nil {
+		if arrays[i], err = operand.Read(ctx, a.Env, path, []file.Option{file.OfKind("npy")}); err != nil {
 			return err
 		}
 	}
@@ -104,7 +106,7 @@ func (a *app) npyToBinsparse(ctx context.Context, values, pattern, fill, header,
 
 // binsparseToNPY writes what a binsparse file holds.
 func (a *app) binsparseToNPY(ctx context.Context, in, values, pattern, fill string) error {
-	t, err := a.read(ctx, in, nil)
+	t, err := operand.Read(ctx, a.Env, in, nil)
 	if err != nil {
 		return err
 	}
@@ -133,7 +135,7 @@ func (a *app) binsparseToNPY(ctx context.Context, in, values, pattern, fill stri
 // binsparseToBinsparse copies a tensor, with the keys of its descriptor.
 func (a *app) binsparseToBinsparse(ctx context.Context, in, out string) error {
 	var d binsparse.Descriptor
-	t, err := a.read(ctx, in, []file.Option{file.KeepStructure(), file.DescriptorInto(&d)})
+	t, err := operand.Read(ctx, a.Env, in, []file.Option{file.KeepStructure(), file.DescriptorInto(&d)})
 	if err != nil {
 		return err
 	}

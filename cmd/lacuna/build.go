@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/operand"
 	"github.com/lacuna-sparse/lacuna/codegen/aot"
 )
 
@@ -58,7 +60,7 @@ the kernel is plain Go, for every system that Go knows, and for reading.`,
   lacuna build 'y(i) = A(i,j)*x(j)' A:CSR -o spmv.ptx --cpu sm_80
   lacuna build 'y(i) = A(i,j)*x(j)' A:CSR --go-package kernels --name SpMV -o kernels
   lacuna build 'y(i) = A(i,j)*x(j)' A:CSR --go-package kernels --go-source --name SpMV -o kernels`,
-		Args: arguments(0, -1, "a program and its operands"),
+		Args: cli.Arguments(0, -1, "a program and its operands"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("go-package") || f.goSource {
 				if err := f.checkGo(args); err != nil {
@@ -93,23 +95,23 @@ the kernel is plain Go, for every system that Go knows, and for reading.`,
 func (f *buildFlags) check(args []string) error {
 	switch {
 	case f.file == "" && len(args) == 0:
-		return usagef("give a program and its operands, or with -f a file that lists some")
+		return cli.Usagef("give a program and its operands, or with -f a file that lists some")
 	case f.file != "" && len(args) > 0:
-		return usagef("give a program or, with -f, a file that lists some, not both")
+		return cli.Usagef("give a program or, with -f, a file that lists some, not both")
 	case f.file != "" && (f.options.Target != "" || f.options.CPU != "" || f.options.Wide || f.wishes.given()):
-		return usagef("with -f, only -o and --name say more: write target, cpu, wide and strict-ieee in %s", f.file)
+		return cli.Usagef("with -f, only -o and --name say more: write target, cpu, wide and strict-ieee in %s", f.file)
 	}
 	if f.report && f.file != "" {
-		return usagef("--report is of one kernel, not of those of a file")
+		return cli.Usagef("--report is of one kernel, not of those of a file")
 	}
 	if len(f.outputs) == 0 && f.report {
 		f.options.Name = cmp.Or(f.options.Name, "kernel")
 	} else if len(f.outputs) == 0 {
-		return usagef("give the file to write: -o NAME.o, or another ending: %s", strings.Join(aot.Extensions, ", "))
+		return cli.Usagef("give the file to write: -o NAME.o, or another ending: %s", strings.Join(aot.Extensions, ", "))
 	}
 	for _, path := range f.outputs {
 		if err := aot.CheckPath(path); err != nil {
-			return usagef("%s", err)
+			return cli.Usagef("%s", err)
 		}
 	}
 	if f.options.Name == "" {
@@ -120,7 +122,7 @@ func (f *buildFlags) check(args []string) error {
 		return err
 	}
 	if err := aot.CheckName(f.options.Name); err != nil {
-		return usagef("%s: give one with --name", err)
+		return cli.Usagef("%s: give one with --name", err)
 	}
 	return f.wishes.parse()
 }
@@ -132,15 +134,15 @@ func (f *buildFlags) checkGPU() error {
 	case !slices.ContainsFunc(f.outputs, func(path string) bool { return !other(path) }):
 		return nil
 	case at >= 0:
-		return usagef("%s is not for GPUs, as a .ptx is: build it by a command of its own", f.outputs[at])
+		return cli.Usagef("%s is not for GPUs, as a .ptx is: build it by a command of its own", f.outputs[at])
 	case f.file != "":
-		return usagef("with -f, only .a, .so and .h are built: build each .ptx by a command of its own")
+		return cli.Usagef("with -f, only .a, .so and .h are built: build each .ptx by a command of its own")
 	case f.options.Target != "":
-		return usagef("a .ptx has no --target: the GPU is given by --cpu, such as sm_80")
+		return cli.Usagef("a .ptx has no --target: the GPU is given by --cpu, such as sm_80")
 	case strings.Contains(f.options.CPU, ","):
-		return usagef("a .ptx is for one --cpu: newer GPUs run what is for older ones")
+		return cli.Usagef("a .ptx is for one --cpu: newer GPUs run what is for older ones")
 	case f.report:
-		return usagef("--report is of kernels for CPUs: see lacuna explain --stage grids")
+		return cli.Usagef("--report is of kernels for CPUs: see lacuna explain --stage grids")
 	}
 	f.options.Target = aot.GPU
 	return nil
@@ -148,7 +150,7 @@ func (f *buildFlags) checkGPU() error {
 
 // buildOperands reads the program and what is declared of its operands.
 func (a *app) buildOperands(ctx context.Context, f *buildFlags, source string, args []string) (*program, []lacuna.Option, error) {
-	operands, err := parseOperands(args)
+	operands, err := operand.ParseAll(args)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -169,11 +171,11 @@ func (a *app) build(ctx context.Context, f *buildFlags, source string, args []st
 	if err != nil {
 		return err
 	}
-	made, err := await(ctx, func() (*buildResult, error) { return f.compile(ctx, p.source, opts) })
+	made, err := cli.Await(ctx, func() (*buildResult, error) { return f.compile(ctx, p.source, opts) })
 	if err != nil {
 		return withAdvice(err, "explain")
 	}
-	a.printf("%s", made.report)
+	a.Printf("%s", made.report)
 	return aot.WriteFiles(made.files)
 }
 

@@ -20,6 +20,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/operand"
 	"github.com/lacuna-sparse/lacuna/codegen/aot"
 	"github.com/lacuna-sparse/lacuna/codegen/aot/gopackage"
 )
@@ -28,33 +30,33 @@ import (
 // anything is compiled.
 func (f *buildFlags) checkGo(args []string) error {
 	if f.file != "" || len(args) == 0 {
-		return usagef("--go-package takes one program and its operands")
+		return cli.Usagef("--go-package takes one program and its operands")
 	}
 	if err := gopackage.CheckName(f.goPackage); err != nil {
-		return usagef("--go-package: %s", err)
+		return cli.Usagef("--go-package: %s", err)
 	}
 	if f.goSource && f.options.Target+f.options.CPU != "" {
-		return usagef("--go-source is for every processor: leave out --target and --cpu")
+		return cli.Usagef("--go-source is for every processor: leave out --target and --cpu")
 	}
 	if f.report {
-		return usagef("--report is of one kernel in a file of its own: leave out --go-package")
+		return cli.Usagef("--report is of one kernel in a file of its own: leave out --go-package")
 	}
 	if len(f.outputs) != 1 {
-		return usagef("--go-package takes one -o, the folder of the package")
+		return cli.Usagef("--go-package takes one -o, the folder of the package")
 	}
 	if f.options.Name == "" {
 		first, size := utf8.DecodeRuneInString(f.goPackage)
 		f.options.Name = string(unicode.ToUpper(first)) + f.goPackage[size:]
 	}
 	if err := gopackage.CheckFunc(f.options.Name); err != nil {
-		return usagef("--name: %s", err)
+		return cli.Usagef("--name: %s", err)
 	}
 	arch := (aot.Target{Triple: f.options.Target}).Arch()
 	switch {
 	case f.options.Target != "" && arch == "":
-		return usagef("--target %s: Go packages are made for x86_64 and aarch64, such as x86_64-linux-gnu or aarch64-linux-gnu", f.options.Target)
+		return cli.Usagef("--target %s: Go packages are made for x86_64 and aarch64, such as x86_64-linux-gnu or aarch64-linux-gnu", f.options.Target)
 	case f.options.CPU != "" && f.options.Target == "":
-		return usagef("--cpu with --go-package needs --target: without it the package is for x86-64 and for Arm")
+		return cli.Usagef("--cpu with --go-package needs --target: without it the package is for x86-64 and for Arm")
 	}
 	return f.wishes.parse()
 }
@@ -77,7 +79,7 @@ func (a *app) buildGo(ctx context.Context, f *buildFlags, command, source string
 	if err != nil {
 		return err
 	}
-	files, err := await(ctx, func() (map[string][]byte, error) {
+	files, err := cli.Await(ctx, func() (map[string][]byte, error) {
 		k := lacuna.GoKernel{Func: f.options.Name, Source: p.source, Options: opts, Wide: f.options.Wide, Command: command}
 		if f.goSource {
 			text, err := lacuna.BuildGoSource(ctx, f.goPackage, k)
@@ -169,8 +171,8 @@ const thisCommand = "github.com/lacuna-sparse/lacuna/cmd/lacuna"
 // generateCommand is the command line as a line of go:generate has it, which runs in the
 // folder of the package; "" if operands have values, such as files, which may not be found from there.
 func generateCommand(cmd *cobra.Command, args []string) string {
-	operands, err := parseOperands(args[1:])
-	if err != nil || slices.ContainsFunc(operands, func(o operand) bool { return o.source != nil }) {
+	operands, err := operand.ParseAll(args[1:])
+	if err != nil || slices.ContainsFunc(operands, func(o operand.Operand) bool { return o.Source != nil }) {
 		return ""
 	}
 	words := append([]string{"go", "run", thisCommand, "build"}, args...)

@@ -13,6 +13,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/operand"
 	"github.com/lacuna-sparse/lacuna/codegen/aot"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -141,7 +142,7 @@ func (k *buildKernel) variants() ([]variantArgs, error) {
 				next.name += "_" + cleanIdentifier(t)
 			}
 			for _, arg := range v.args {
-				if !strings.HasSuffix(arg, "]") || isOrder(arg[strings.LastIndexByte(arg, '[')+1:len(arg)-1]) {
+				if !strings.HasSuffix(arg, "]") || operand.IsOrder(arg[strings.LastIndexByte(arg, '[')+1:len(arg)-1]) {
 					arg += "[" + t + "]"
 				}
 				next.args = append(next.args, arg)
@@ -208,7 +209,7 @@ func (f *buildFlags) cache() string {
 
 // buildVariant makes the unit of one kernel.
 func (a *app) buildVariant(ctx context.Context, file *buildFile, k *buildKernel, v variantArgs) (*aot.Unit, error) {
-	operands, err := parseOperands(v.args)
+	operands, err := operand.ParseAll(v.args)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
 	"github.com/lacuna-sparse/lacuna/internal/diskcache"
 	"github.com/lacuna-sparse/lacuna/internal/units"
 )
@@ -23,7 +24,7 @@ is damaged or written by someone else, and it may be removed at any time.
 			if len(args) == 0 {
 				return nil
 			}
-			return usagef("cache has no command %q%s", args[0], didYouMean(args[0], commandNames(cmd)))
+			return cli.Usagef("cache has no command %q%s", args[0], cli.DidYouMean(args[0], cli.CommandNames(cmd)))
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -31,7 +32,7 @@ is damaged or written by someone else, and it may be removed at any time.
 		cacheCommand("ls", "List what is kept, used last first", a.listCache),
 		cacheCommand("clean", "Remove everything that is kept", a.cleanCache),
 		cacheCommand("dir", "Print the folder", func(c *diskcache.Cache) error {
-			a.printf("%s\n", c.Dir())
+			a.Printf("%s\n", c.Dir())
 			return nil
 		}),
 	)
@@ -43,7 +44,7 @@ func cacheCommand(name, short string, do func(*diskcache.Cache) error) *cobra.Co
 	return &cobra.Command{
 		Use:   name,
 		Short: short,
-		Args:  noArguments(),
+		Args:  cli.NoArguments(),
 		RunE: func(*cobra.Command, []string) error {
 			c, err := diskcache.Default()
 			if err != nil {
@@ -62,16 +63,16 @@ func (a *app) listCache(c *diskcache.Cache) error {
 	var size int64
 	for _, e := range list {
 		size += e.Size
-		a.printf("%s  %-8s  %10s  %s\n", e.Used.Format(time.DateTime), e.Kind, units.FormatBytes(e.Size), e.Key[:16])
+		a.Printf("%s  %-8s  %10s  %s\n", e.Used.Format(time.DateTime), e.Kind, units.FormatBytes(e.Size), e.Key[:16])
 	}
-	a.printf("%s entries, %s of at most %s\n", units.FormatCount(int64(len(list))), units.FormatBytes(size), units.FormatBytes(c.Max()))
+	a.Printf("%s entries, %s of at most %s\n", units.FormatCount(int64(len(list))), units.FormatBytes(size), units.FormatBytes(c.Max()))
 	return nil
 }
 
 func (a *app) cleanCache(c *diskcache.Cache) error {
 	files, size, err := c.Clean()
 	if err == nil {
-		a.printf("removed %s files, %s\n", units.FormatCount(int64(files)), units.FormatBytes(size))
+		a.Printf("removed %s files, %s\n", units.FormatCount(int64(files)), units.FormatBytes(size))
 	}
 	return err
 }

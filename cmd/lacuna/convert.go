@@ -3,13 +3,14 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/operand"
 )
 
 func newConvert(a *app) *cobra.Command {
 	var output, format, dtype string
 	var prune bool
-	var large memoryFlag
+	var large operand.MemoryFlag
 	cmd := &cobra.Command{
 		Use:   "convert FILE -o FILE [--format FORMAT] [--dtype TYPE] [--prune]",
 		Short: "Convert a tensor from one kind of file to another",
@@ -23,33 +24,33 @@ random(…), which makes test data.`,
   lacuna convert web.mtx -o web.tns.gz --dtype f32
   lacuna convert web.mtx -o web.bsp.h5 --format CSR
   lacuna convert 'random(1000,1000,density=0.01,seed=7)' -o test.mtx`,
-		Args:              arguments(1, 1, "one file (-o names the one to write)"),
+		Args:              cli.Arguments(1, 1, "one file (-o names the one to write)"),
 		ValidArgsFunction: completeFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if output == "" {
-				return usagef("convert needs -o FILE")
+				return cli.Usagef("convert needs -o FILE")
 			}
-			src, q, err := parseSource(args[0], fileExists)
+			src, q, err := operand.ParseSource(args[0], operand.FileExists)
 			if err != nil {
-				return usagef("%s: %s", args[0], err)
+				return cli.Usagef("%s: %s", args[0], err)
 			}
-			if err := q.noParts(); err != nil {
+			if err := q.NoParts(); err != nil {
 				return err
 			}
 			// The file may be called anything, so there is no NAME= here.
-			d, err := parseDestination("out=" + output)
+			d, err := operand.ParseDestination("out=" + output)
 			if err != nil {
 				return err
 			}
-			if err := q.override(format, dtype); err != nil {
+			if err := q.Override(format, dtype); err != nil {
 				return err
 			}
-			ctx, spill, err := large.open(cmd.Context(), []destination{d})
+			ctx, spill, err := large.Open(cmd.Context(), []operand.Destination{d})
 			if err != nil {
 				return err
 			}
-			defer spill.close()
-			t, err := src.load(ctx, a, q, nil)
+			defer spill.Close()
+			t, err := src.Load(ctx, a.Env, q, nil)
 			if err != nil {
 				return err
 			}
@@ -58,33 +59,14 @@ random(…), which makes test data.`,
 					return err
 				}
 			}
-			d.last = true
-			return a.write(ctx, d, t)
+			d.Last = true
+			return operand.Write(ctx, a.Env, d, t)
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the `FILE` to write")
 	cmd.Flags().StringVar(&format, "format", "", "the storage format, such as CSC: binsparse files are written in it, and it orders the entries of text files")
 	cmd.Flags().StringVar(&dtype, "dtype", "", "the element `TYPE`, such as f32")
-	large.register(cmd)
+	large.Register(cmd)
 	cmd.Flags().BoolVar(&prune, "prune", false, "leave out entries that equal the fill: explicit zeros, which are kept otherwise")
 	return cmd
-}
-
-// override replaces format and type by those of the flags that are set.
-func (q *qualifiers) override(format, dtype string) error {
-	if format != "" {
-		if !isFormat(format) {
-			_, err := tensor.ParseFormat(format, -1)
-			return usagef("--format: %s", err)
-		}
-		q.format = format
-	}
-	if dtype != "" {
-		dt, err := tensor.ParseDType(dtype)
-		if err != nil {
-			return usagef("--dtype: %s", err)
-		}
-		q.dtype = dt
-	}
-	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/operand"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -51,16 +53,16 @@ func (w *wishes) parse() error {
 	w.shapes, w.fills = map[string][]int64{}, map[string]tensor.Scalar{}
 	for _, text := range w.shapeFlags {
 		name, value, ok := strings.Cut(text, "=")
-		if !ok || !isName(name) {
-			return usagef("--shape %s: write NAME=10,20", text)
+		if !ok || !operand.IsName(name) {
+			return cli.Usagef("--shape %s: write NAME=10,20", text)
 		}
 		var shape []int64
 		for part := range strings.SplitSeq(value, ",") {
 			n := int64(-1)
 			if part != "_" {
 				var err error
-				if n, err = parseExtent(part); err != nil {
-					return usagef("--shape %s: %s", text, err)
+				if n, err = operand.ParseExtent(part); err != nil {
+					return cli.Usagef("--shape %s: %s", text, err)
 				}
 			}
 			shape = append(shape, n)
@@ -69,12 +71,12 @@ func (w *wishes) parse() error {
 	}
 	for _, text := range w.fillFlags {
 		name, value, ok := strings.Cut(text, "=")
-		if !ok || !isName(name) {
-			return usagef("--fill %s: write NAME=VALUE", text)
+		if !ok || !operand.IsName(name) {
+			return cli.Usagef("--fill %s: write NAME=VALUE", text)
 		}
-		v, err := parseNumber(value, tensor.Invalid)
+		v, err := operand.ParseNumber(value, tensor.Invalid)
 		if err != nil {
-			return usagef("--fill %s: %s", text, err)
+			return cli.Usagef("--fill %s: %s", text, err)
 		}
 		w.fills[name] = v
 	}
@@ -125,12 +127,12 @@ func (w *wishes) assumptions(ctx context.Context, a *app, p *program) ([]lacuna.
 	for _, text := range w.assume {
 		name, says, ok := strings.Cut(text, ":")
 		if file, _, is := strings.Cut(text, "="); is && (!ok || len(file) < len(name)) {
-			list, err := parseOperands([]string{text})
+			list, err := operand.ParseAll([]string{text})
 			if err != nil {
 				return nil, fmt.Errorf("--assume: %w", err)
 			}
 			o := list[0]
-			t, err := o.source.load(ctx, a, o.qual, w.fill(o.name))
+			t, err := o.Source.Load(ctx, a.Env, o.Qual, w.fill(o.Name))
 			if err != nil {
 				return nil, fmt.Errorf("--assume: %w", err)
 			}
@@ -138,7 +140,7 @@ func (w *wishes) assumptions(ctx context.Context, a *app, p *program) ([]lacuna.
 			if !ok {
 				return nil, fmt.Errorf("--assume: %s has no statistics, as it is no plain tensor", file)
 			}
-			name, ok = o.name, true
+			name, ok = o.Name, true
 			if err := p.check(name); err != nil {
 				return nil, fmt.Errorf("--assume: %w", err)
 			}
@@ -146,18 +148,18 @@ func (w *wishes) assumptions(ctx context.Context, a *app, p *program) ([]lacuna.
 			continue
 		}
 		name = strings.TrimSpace(name)
-		if !ok || !isName(name) {
-			return nil, usagef("--assume %s: write 'A: 1e6x1e6, 16 per row', or A=sample.mtx", text)
+		if !ok || !operand.IsName(name) {
+			return nil, cli.Usagef("--assume %s: write 'A: 1e6x1e6, 16 per row', or A=sample.mtx", text)
 		}
 		if err := p.check(name); err != nil {
 			return nil, fmt.Errorf("--assume: %w", err)
 		}
 		s, err := tensor.ParseStatistics(says)
 		if err != nil {
-			return nil, usagef("--assume: %s", err)
+			return nil, cli.Usagef("--assume: %s", err)
 		}
 		if rank := p.uses[name].rank; rank != len(s.Axes) {
-			return nil, usagef("--assume %s: %s has %d axes in the program, and %d here", text, name, rank, len(s.Axes))
+			return nil, cli.Usagef("--assume %s: %s has %d axes in the program, and %d here", text, name, rank, len(s.Axes))
 		}
 		opts = append(opts, lacuna.Assume(name, s))
 	}
@@ -165,47 +167,47 @@ func (w *wishes) assumptions(ctx context.Context, a *app, p *program) ([]lacuna.
 }
 
 // declareResult says how a result is stored.
-func declareResult(p *program, o operand) ([]lacuna.Option, error) {
-	if err := p.checkResult(o.name); err != nil {
+func declareResult(p *program, o operand.Operand) ([]lacuna.Option, error) {
+	if err := p.checkResult(o.Name); err != nil {
 		return nil, err
 	}
-	if o.qual.stored != "" {
-		return nil, o.qual.noParts()
+	if o.Qual.Stored != "" {
+		return nil, o.Qual.NoParts()
 	}
 	var opts []lacuna.Option
-	f, given, err := o.qual.formatFor(p.uses[o.name].rank)
+	f, given, err := o.Qual.FormatFor(p.uses[o.Name].rank)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.name, err)
+		return nil, fmt.Errorf("%s: %w", o.Name, err)
 	}
 	if given {
-		opts = append(opts, lacuna.Result(o.name, f))
+		opts = append(opts, lacuna.Result(o.Name, f))
 	}
-	if o.qual.dtype.Valid() {
-		opts = append(opts, lacuna.ResultType(o.name, o.qual.dtype))
+	if o.Qual.DType.Valid() {
+		opts = append(opts, lacuna.ResultType(o.Name, o.Qual.DType))
 	}
 	return opts, nil
 }
 
 // declareOperand says how an operand without a value is stored: dense and f64
 // where nothing else is said.
-func declareOperand(p *program, o operand) (lacuna.Option, error) {
-	rank := p.uses[o.name].rank
-	f, given, err := o.qual.formatFor(rank)
+func declareOperand(p *program, o operand.Operand) (lacuna.Option, error) {
+	rank := p.uses[o.Name].rank
+	f, given, err := o.Qual.FormatFor(rank)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.name, err)
+		return nil, fmt.Errorf("%s: %w", o.Name, err)
 	}
 	if !given {
 		f = tensor.Dense(rank)
 	}
-	dt := o.qual.dtype
+	dt := o.Qual.DType
 	if !dt.Valid() {
 		dt = tensor.Float64
 	}
-	switch s := o.qual.structure(); {
+	switch s := o.Qual.Structure(); {
 	case s != tensor.General:
-		return lacuna.FormatTriangle(o.name, f, dt, s), nil
-	case o.qual.stored != "":
-		return nil, usagef("%s: stored=%s follows from the values: it needs some, such as %s=FILE:stored=%s", o.name, o.qual.stored, o.name, o.qual.stored)
+		return lacuna.FormatTriangle(o.Name, f, dt, s), nil
+	case o.Qual.Stored != "":
+		return nil, cli.Usagef("%s: stored=%s follows from the values: it needs some, such as %s=FILE:stored=%s", o.Name, o.Qual.Stored, o.Name, o.Qual.Stored)
 	}
-	return lacuna.Format(o.name, f, dt), nil
+	return lacuna.Format(o.Name, f, dt), nil
 }

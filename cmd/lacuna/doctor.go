@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
 	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -29,7 +30,7 @@ read, and for what is missing how to get it. Nothing missing is an error: the
 interpreter runs everything. With --measure it measures first what steps of programs take here, which
 takes some seconds and should be done while nothing else runs: what is chosen by these times
 changes no bit of a result.`,
-		Args: noArguments(),
+		Args: cli.NoArguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if measure {
 				if err := a.measure(cmd.Context()); err != nil {
@@ -47,15 +48,15 @@ changes no bit of a result.`,
 
 // measure measures what steps take, with a word of each.
 func (a *app) measure(ctx context.Context) error {
-	var task *task
+	var task *cli.Task
 	end := func() {
 		if task != nil {
-			task.end()
+			task.End()
 		}
 	}
 	err := lacuna.Measure(ctx, func(what string) {
 		end()
-		task = a.begin("measuring "+what, -1)
+		task = a.Begin("measuring "+what, -1)
 	})
 	end()
 	return err
@@ -65,11 +66,11 @@ func (a *app) measure(ctx context.Context) error {
 func (a *app) printTimes() {
 	t, ok := ondisk.MeasuredTimes()
 	if !ok {
-		fmt.Fprintf(a.stdout, "%-12s  as built in: lacuna doctor --measure measures this machine's\n", "times")
+		fmt.Fprintf(a.Stdout, "%-12s  as built in: lacuna doctor --measure measures this machine's\n", "times")
 		return
 	}
 	builtin := cost.Builtin()
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "\ntime\tbuilt in\tmeasured\t")
 	rows := t.Rows()
 	for i, row := range builtin.Rows() {
@@ -93,16 +94,16 @@ func (a *app) printTimes() {
 
 // diagnose prints what was found.
 func (a *app) diagnose(d doctor.Description) {
-	fmt.Fprintf(a.stdout, "%-12s  %s\n%s", "lacuna", version(), d)
+	fmt.Fprintf(a.Stdout, "%-12s  %s\n%s", "lacuna", version(), d)
 	var kinds []string
 	for _, k := range file.Kinds() {
 		kinds = append(kinds, strings.Join(k.Extensions, " "))
 	}
-	fmt.Fprintf(a.stdout, "%-12s  %s, each also with .gz\n", "files", strings.Join(kinds, " "))
+	fmt.Fprintf(a.Stdout, "%-12s  %s, each also with .gz\n", "files", strings.Join(kinds, " "))
 	for _, e := range d.Engines {
 		var missing *runtime.UnavailableError
 		if errors.As(e.Err, &missing) && missing.Hint != "" && !errors.Is(e.Err, runtime.ErrNotSupported) {
-			fmt.Fprintf(a.stdout, "\nTo use the engine %s: %s.\n", e.Name, missing.Hint)
+			fmt.Fprintf(a.Stdout, "\nTo use the engine %s: %s.\n", e.Name, missing.Hint)
 		}
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"unicode"
 
 	"github.com/peterh/liner"
+
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/operand"
 )
 
 // editor reads lines at a terminal, with history and completion.
@@ -28,7 +31,7 @@ func newEditor(r *repl) *editor {
 		e.state.ReadHistory(f) // what is there, as far as it can be read
 		f.Close()
 	}
-	r.app.printf("lacuna %s, engine %s. .help lists the commands; Ctrl-D ends.\n", version(), r.engine.Name())
+	r.app.Printf("lacuna %s, engine %s. .help lists the commands; Ctrl-D ends.\n", version(), r.engine.Name())
 	return e
 }
 
@@ -68,7 +71,7 @@ func (e *editor) read(more bool) (string, error) {
 func (e *editor) close() {
 	e.state.Close()
 	if err := e.keep(); err != nil {
-		e.app.notice("the history is not kept: " + err.Error())
+		e.app.Notice("the history is not kept: " + err.Error())
 	}
 }
 
@@ -80,7 +83,7 @@ func (e *editor) keep() error {
 	if err := os.MkdirAll(filepath.Dir(e.history), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return replaceFile(e.history, 0o600, func(f *os.File) error {
+	return cli.ReplaceFile(e.history, 0o600, func(f *os.File) error {
 		_, err := e.state.WriteHistory(f)
 		return err
 	})
@@ -93,18 +96,18 @@ func (r *repl) complete(line string, pos int) (head string, list []string, tail 
 	if word, ok := strings.CutPrefix(before, "."); ok {
 		return r.completeCommand(word, tail)
 	}
-	if name, _, ok := strings.Cut(before, "="); ok && isName(strings.TrimSpace(name)) {
+	if name, _, ok := strings.Cut(before, "="); ok && operand.IsName(strings.TrimSpace(name)) {
 		start := len(name) + 1
 		for start < len(before) && before[start] == ' ' {
 			start++
 		}
 		if of, format, ok := strings.Cut(before[start:], ":"); ok {
 			if _, ok := r.kept[of]; ok {
-				return before[:start+len(of)+1], withPrefix(formatNames, format), tail
+				return before[:start+len(of)+1], cli.WithPrefix(operand.FormatNames, format), tail
 			}
 		}
 		if value := before[start:]; !strings.ContainsAny(value, " (*") {
-			list = append(completeSource(value), r.words(value)...)
+			list = append(operand.CompleteSource(value), r.words(value)...)
 			return before[:start], list, tail
 		}
 	}
@@ -113,7 +116,7 @@ func (r *repl) complete(line string, pos int) (head string, list []string, tail 
 		at++
 	}
 	if at > 0 && before[at-1] == ':' {
-		return before[:at], withPrefix(formatNames, before[at:]), tail
+		return before[:at], cli.WithPrefix(operand.FormatNames, before[at:]), tail
 	}
 	if at == len(before) {
 		return before, nil, tail
@@ -129,19 +132,19 @@ func (r *repl) completeCommand(word, tail string) (string, []string, string) {
 		for _, c := range replCommands {
 			names = append(names, c.name+" ")
 		}
-		return ".", withPrefix(names, word), tail
+		return ".", cli.WithPrefix(names, word), tail
 	}
 	at := strings.LastIndexByte(rest, ' ') + 1
 	head, last := "."+name+" "+rest[:at], rest[at:]
 	switch {
 	case name == "ls" || at > 0 && (name == "save" || name == "plot"):
-		return head, completeSource(last), tail
+		return head, operand.CompleteSource(last), tail
 	case name == "engine":
-		return head, withPrefix(engines, last), tail
+		return head, cli.WithPrefix(engines, last), tail
 	case name == "time":
-		return head, withPrefix([]string{"on", "off"}, last), tail
+		return head, cli.WithPrefix([]string{"on", "off"}, last), tail
 	case name == "explain" && at == 0:
-		return head, append(withPrefix(stageWords(), last), r.words(last)...), tail
+		return head, append(cli.WithPrefix(stageWords(), last), r.words(last)...), tail
 	}
 	return head, r.words(last), tail
 }

@@ -11,6 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/operand"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/show"
 	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -26,8 +29,8 @@ type evaluation struct {
 	engine  string
 	threads int
 	memory  string
-	large   memoryFlag
-	spill   *outOfCore // what --memory has opened; nil: nothing
+	large   operand.MemoryFlag
+	spill   *operand.OutOfCore // what --memory has opened; nil: nothing
 	timed   bool
 	profile bool     // print what each step took
 	tuned   bool     // take what tuning has kept
@@ -36,8 +39,8 @@ type evaluation struct {
 	settle  bool // repeat is a least number
 
 	program  *program
-	operands []operand
-	writes   []destination
+	operands []operand.Operand
+	writes   []operand.Destination
 	written  []string // the paths of those that ranks have written, each its part
 	limit    int64
 	session  *lacuna.Session // nil: a new one
@@ -45,7 +48,7 @@ type evaluation struct {
 	labels   map[string][]string        // what the values of an operand stand for, if it is a column of labels
 	declared map[string][]lacuna.Option // how results are to be stored
 	stream   *stream                    // the operand that does not fit in memory; nil: all do
-	names    map[string]axisNames       // the labels along axes of results
+	names    map[string]show.AxisNames  // the labels along axes of results
 	starts   map[string]tensor.Scalar   // what sums by labels start with, of those that were given a value for it
 	options  []lacuna.Option
 }
@@ -56,7 +59,7 @@ func checkEngine(name string) error {
 	if slices.Contains(engines, name) {
 		return nil
 	}
-	return usagef("unknown engine %q%s (engines are %s)", name, didYouMean(name, engines), strings.Join(engines, ", "))
+	return cli.Usagef("unknown engine %q%s (engines are %s)", name, cli.DidYouMean(name, engines), strings.Join(engines, ", "))
 }
 
 func newEval(a *app) *cobra.Command {
@@ -87,7 +90,7 @@ them.`,
   lacuna eval 'C(i,k) = A(i,j)*B(j,k)' A=a.mtx:CSR B=b.mtx:CSR C:CSR -o C=c.mtx
   lacuna eval 'y(i) = sum_j A(i,j)*x(j)' 'A=web.mtx:CSR over (r)' 'x=x.npy:over (r)' --ranks 4
   lacuna eval 's = sum_{i,j} A(i,j)^2' 'A=random(1000,1000,density=0.01)' --time`,
-		Args:              arguments(1, -1, "a program and its operands"),
+		Args:              cli.Arguments(1, -1, "a program and its operands"),
 		ValidArgsFunction: completeOperand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := e.parse(cmd, args); err != nil {
@@ -99,7 +102,7 @@ them.`,
 	f := cmd.Flags()
 	f.StringArrayVarP(&e.outputs, "output", "o", nil, "write the last result to `FILE`, or another as NAME=FILE; may be repeated")
 	e.registerEngine(cmd)
-	e.large.register(cmd)
+	e.large.Register(cmd)
 	f.BoolVar(&e.tuned, "tuned", false, "run as lacuna tune --save has kept, if it has")
 	f.BoolVar(&e.timed, "time", false, "print how long reading, compiling, the first run and later ones took")
 	f.BoolVar(&e.profile, "profile", false, "run twice, and print what each step of the second run took beside what was estimated")
@@ -131,17 +134,17 @@ func (e *evaluation) compilation() []lacuna.Option {
 func (e *evaluation) parse(cmd *cobra.Command, args []string) (err error) {
 	switch {
 	case e.threads < 0:
-		return usagef("--threads %d: want 0 or more", e.threads)
+		return cli.Usagef("--threads %d: want 0 or more", e.threads)
 	case e.repeat < 1:
-		return usagef("--repeat %d: want 1 or more", e.repeat)
+		return cli.Usagef("--repeat %d: want 1 or more", e.repeat)
 	case e.profile && e.timed:
-		return usagef("--profile goes without --time: it runs the program twice, and watches")
+		return cli.Usagef("--profile goes without --time: it runs the program twice, and watches")
 	case cmd.Flags().Changed("repeat") && !e.timed:
-		return usagef("--repeat goes with --time")
-	case e.large.text != "" && e.memory != "":
-		return usagef("--memory goes without --memory-limit: the one has what does not fit in files, the other refuses it")
-	case e.large.text != "" && e.ranks.several():
-		return usagef("--memory is for one rank")
+		return cli.Usagef("--repeat goes with --time")
+	case e.large.Text != "" && e.memory != "":
+		return cli.Usagef("--memory goes without --memory-limit: the one has what does not fit in files, the other refuses it")
+	case e.large.Text != "" && e.ranks.several():
+		return cli.Usagef("--memory is for one rank")
 	}
 	if err := checkEngine(e.engine); err != nil {
 		return err
@@ -149,7 +152,7 @@ func (e *evaluation) parse(cmd *cobra.Command, args []string) (err error) {
 	e.settle = !cmd.Flags().Changed("repeat")
 	if e.memory != "" {
 		if e.limit, err = units.ParseBytes(e.memory); err != nil {
-			return usagef("--memory-limit: %s", err)
+			return cli.Usagef("--memory-limit: %s", err)
 		}
 	}
 	if err := e.wishes.parse(); err != nil {
@@ -158,14 +161,14 @@ func (e *evaluation) parse(cmd *cobra.Command, args []string) (err error) {
 	if err := e.ranks.parse(); err != nil {
 		return err
 	}
-	parse := parseOperands
+	parse := operand.ParseAll
 	if e.ranks.several() {
-		parse = parsePlaced
+		parse = operand.ParsePlaced
 	}
 	if e.operands, err = parse(args[1:]); err != nil {
 		return err
 	}
-	if e.writes, err = parseDestinations(e.outputs); err != nil {
+	if e.writes, err = operand.ParseDestinations(e.outputs); err != nil {
 		return err
 	}
 	e.program, err = parseProgram(args[0])
@@ -178,15 +181,15 @@ func (e *evaluation) run(ctx context.Context) error {
 		return err
 	}
 	for i, d := range e.writes {
-		if d.name == "" {
-			e.writes[i].name = e.program.last
-		} else if err := e.program.checkResult(d.name); err != nil {
+		if d.Name == "" {
+			e.writes[i].Name = e.program.last
+		} else if err := e.program.checkResult(d.Name); err != nil {
 			return err
 		}
 	}
 	var names []string
 	for _, d := range e.writes {
-		names = append(names, d.name)
+		names = append(names, d.Name)
 	}
 	if len(names) > 0 {
 		e.options = append(e.options, lacuna.Only(names...))
@@ -196,19 +199,19 @@ func (e *evaluation) run(ctx context.Context) error {
 			return err
 		}
 	}
-	engine, err := runtime.EngineByName(e.engine, e.app.notice)
+	engine, err := runtime.EngineByName(e.engine, e.app.Notice)
 	if err != nil {
 		return err
 	}
-	if e.large.text != "" && runtime.OnGrids(engine) {
-		return usagef("--memory is for the processor, and --engine %s has memory of its own", e.engine)
+	if e.large.Text != "" && runtime.OnGrids(engine) {
+		return cli.Usagef("--memory is for the processor, and --engine %s has memory of its own", e.engine)
 	}
-	if ctx, e.spill, err = e.large.open(ctx, e.writes); err != nil {
+	if ctx, e.spill, err = e.large.Open(ctx, e.writes); err != nil {
 		return err
 	}
-	defer e.spill.close()
+	defer e.spill.Close()
 	if e.spill != nil {
-		e.limit = e.spill.limit
+		e.limit = e.spill.Limit
 	}
 	start := time.Now()
 	if err := e.load(ctx); err != nil {
@@ -229,8 +232,8 @@ func (e *evaluation) run(ctx context.Context) error {
 		return err
 	}
 	if times.profile != nil {
-		e.app.stdout.Flush()
-		fmt.Fprint(e.app.stderr, times.profile)
+		e.app.Stdout.Flush()
+		fmt.Fprint(e.app.Stderr, times.profile)
 	}
 	if e.timed {
 		times.reading = reading
@@ -241,18 +244,18 @@ func (e *evaluation) run(ctx context.Context) error {
 
 // load makes the operands and what is declared of results.
 func (e *evaluation) load(ctx context.Context) error {
-	e.args, e.labels, e.names, e.starts = lacuna.Args{}, map[string][]string{}, map[string]axisNames{}, map[string]tensor.Scalar{}
+	e.args, e.labels, e.names, e.starts = lacuna.Args{}, map[string][]string{}, map[string]show.AxisNames{}, map[string]tensor.Scalar{}
 	e.declared = map[string][]lacuna.Option{}
 	if err := e.program.checkNames(e.operands); err != nil {
 		return err
 	}
 	for _, o := range e.operands {
-		if o.source == nil {
+		if o.Source == nil {
 			opts, err := declareResult(e.program, o)
 			if err != nil {
-				return fmt.Errorf("%w; an operand needs a value, such as %s=FILE", err, o.name)
+				return fmt.Errorf("%w; an operand needs a value, such as %s=FILE", err, o.Name)
 			}
-			e.declared[o.name] = opts
+			e.declared[o.Name] = opts
 			continue
 		}
 		if e.shared(o) {
@@ -290,20 +293,20 @@ func (e *evaluation) load(ctx context.Context) error {
 }
 
 // loadOperand makes an operand, and keeps what its values are labels of and the names along its axes.
-func (e *evaluation) loadOperand(ctx context.Context, o operand) error {
+func (e *evaluation) loadOperand(ctx context.Context, o operand.Operand) error {
 	var labels []string
-	o.qual.labels = &labels
-	t, err := o.source.load(ctx, e.app, o.qual, e.fill(o.name))
+	o.Qual.Labels = &labels
+	t, err := o.Source.Load(ctx, e.app.Env, o.Qual, e.fill(o.Name))
 	if err != nil {
 		return err
 	}
 	if labels != nil {
-		e.labels[o.name] = labels
+		e.labels[o.Name] = labels
 	}
-	if k, ok := o.source.(kept); ok {
-		e.names[o.name] = k.names
+	if k, ok := o.Source.(kept); ok {
+		e.names[o.Name] = k.names
 	}
-	e.args[o.name], err = o.qual.operand(o.name, t)
+	e.args[o.Name], err = o.Qual.Operand(o.Name, t)
 	return err
 }
 
@@ -325,7 +328,7 @@ func (e *evaluation) execute(ctx context.Context, engine runtime.Engine) (lacuna
 
 // newSession is a session with the limits that the flags set.
 func (e *evaluation) newSession(engine runtime.Engine) *lacuna.Session {
-	return e.spill.session(e.limit, lacuna.WithEngine(engine), lacuna.WithNotice(e.app.notice), lacuna.WithThreads(e.threads))
+	return e.spill.Session(e.limit, lacuna.WithEngine(engine), lacuna.WithNotice(e.app.Notice), lacuna.WithThreads(e.threads))
 }
 
 // timing is how long the parts took. The first run converts operands; later ones take the memory of those before.
@@ -345,14 +348,14 @@ func profiled(ctx context.Context, kernel *lacuna.Kernel, args lacuna.Args) (lac
 		profile = p
 		return out, err
 	}
-	out, err := await(ctx, once)
+	out, err := cli.Await(ctx, once)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, old := range out {
 		old.Release()
 	}
-	out, err = await(ctx, once)
+	out, err = cli.Await(ctx, once)
 	return out, profile, err
 }
 
@@ -380,15 +383,15 @@ func (e *evaluation) compute(ctx context.Context, engine runtime.Engine) (out la
 			t.warnings = append(t.warnings, w.Msg)
 		}
 	}
-	e.app.warn(kernel.Warnings())
-	task := e.app.begin(label, -1)
-	defer task.end()
+	e.app.Warn(kernel.Warnings())
+	task := e.app.Begin(label, -1)
+	defer task.End()
 	run := func() (time.Duration, error) {
 		for _, old := range out {
 			old.Release()
 		}
 		start := time.Now()
-		out, err = await(ctx, func() (lacuna.Outputs, error) { return kernel.RunAll(ctx, e.args) })
+		out, err = cli.Await(ctx, func() (lacuna.Outputs, error) { return kernel.RunAll(ctx, e.args) })
 		return time.Since(start), err
 	}
 	if e.profile {
@@ -418,25 +421,25 @@ const settling = 50 * time.Millisecond
 
 // print writes the times where they do not mix with results.
 func (t timing) print(a *app, engine string) {
-	a.stdout.Flush()
+	a.Stdout.Flush()
 	how := fmt.Sprintf("median of %d", t.runs)
 	if t.runs == 1 {
 		how = "once"
 	}
 	if t.runs == 0 {
-		fmt.Fprintf(a.stderr, "read %s, compile %s, run %s (once, engine %s)\n", formatDuration(t.reading), formatDuration(t.compiling), formatDuration(t.first), engine)
+		fmt.Fprintf(a.Stderr, "read %s, compile %s, run %s (once, engine %s)\n", cli.FormatDuration(t.reading), cli.FormatDuration(t.compiling), cli.FormatDuration(t.first), engine)
 		return
 	}
-	fmt.Fprintf(a.stderr, "read %s, compile %s, first run %s, then %s (%s, engine %s)\n", formatDuration(t.reading),
-		formatDuration(t.compiling), formatDuration(t.first), formatDuration(t.running), how, engine)
+	fmt.Fprintf(a.Stderr, "read %s, compile %s, first run %s, then %s (%s, engine %s)\n", cli.FormatDuration(t.reading),
+		cli.FormatDuration(t.compiling), cli.FormatDuration(t.first), cli.FormatDuration(t.running), how, engine)
 	if len(t.statistics) > 0 {
-		fmt.Fprintf(a.stderr, "with statistics when compiled: of %s\n", strings.Join(t.statistics, ", "))
+		fmt.Fprintf(a.Stderr, "with statistics when compiled: of %s\n", strings.Join(t.statistics, ", "))
 	}
 	for _, c := range t.conversions {
-		fmt.Fprintf(a.stderr, "converted in the first run: %s\n", c)
+		fmt.Fprintf(a.Stderr, "converted in the first run: %s\n", c)
 	}
 	for _, w := range t.warnings {
-		fmt.Fprintf(a.stderr, "warning: %s\n", w)
+		fmt.Fprintf(a.Stderr, "warning: %s\n", w)
 	}
 }
 
@@ -445,18 +448,18 @@ func (e *evaluation) deliver(ctx context.Context, out lacuna.Outputs) error {
 	if len(e.writes) == 0 {
 		for _, name := range e.program.results() {
 			if t := out[name]; t != nil {
-				printNamed(e.app.stdout, name, t, e.names[name])
+				show.Named(e.app.Stdout, name, t, e.names[name])
 			}
 		}
 		return nil
 	}
 	var errs []error
 	for _, d := range e.writes {
-		if slices.Contains(e.written, d.path) {
+		if slices.Contains(e.written, d.Path) {
 			continue
 		}
-		d.names, d.last = e.names[d.name], len(e.writes) == 1
-		errs = append(errs, e.app.write(ctx, d, out[d.name]))
+		d.Names, d.Last = e.names[d.Name], len(e.writes) == 1
+		errs = append(errs, operand.Write(ctx, e.app.Env, d, out[d.Name]))
 	}
 	return errors.Join(errs...)
 }

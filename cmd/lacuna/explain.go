@@ -10,6 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/operand"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/show"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -43,7 +46,7 @@ Stages:
   ptx        PTX, the assembly of NVIDIA's GPUs`,
 		Example: `  lacuna explain 'y(i) = A(i,j)*x(j)' A:CSR
   lacuna explain 'C(i,j) = A(i,j) + B(i,j)' A:CSR[f32] B:DCSR[f32] C:CSR --stage lattice,loops`,
-		Args:              arguments(1, -1, "a program and its operands"),
+		Args:              cli.Arguments(1, -1, "a program and its operands"),
 		ValidArgsFunction: completeOperand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			stages, err := parseStages(stage)
@@ -56,7 +59,7 @@ Stages:
 			if err != nil {
 				return err
 			}
-			operands, err := parseOperands(args[1:])
+			operands, err := operand.ParseAll(args[1:])
 			if err != nil {
 				return err
 			}
@@ -65,7 +68,7 @@ Stages:
 				return err
 			}
 			if cmd.Flags().Changed("engine") && (html != "" || asJSON) {
-				return usagef("--engine is for stages that are printed: leave out --html and --json, or --engine")
+				return cli.Usagef("--engine is for stages that are printed: leave out --html and --json, or --engine")
 			}
 			if html != "" {
 				return withAdvice(a.explainHTML(cmd.Context(), p, operands, &w, html), "explain")
@@ -100,7 +103,7 @@ func parseStages(text string) ([]string, error) {
 	var list []string
 	for name := range strings.SplitSeq(text, ",") {
 		if !slices.Contains(known, name) {
-			return nil, usagef("unknown stage %q%s (stages are %s, all)", name, didYouMean(name, known), strings.Join(known, ", "))
+			return nil, cli.Usagef("unknown stage %q%s (stages are %s, all)", name, cli.DidYouMean(name, known), strings.Join(known, ", "))
 		}
 		list = append(list, name)
 	}
@@ -118,7 +121,7 @@ var processorStages = []string{"llvm", "optimised", "asm"}
 
 // compileStages compiles a program for each stage to print: on the interpreter, which
 // has the loops of machine code, or for a GPU, which need not be there.
-func (a *app) compileStages(ctx context.Context, of string, p *program, operands []operand, w *wishes, stages []string) ([]explained, error) {
+func (a *app) compileStages(ctx context.Context, of string, p *program, operands []operand.Operand, w *wishes, stages []string) ([]explained, error) {
 	var host, device explained
 	var err error
 	kernels := make([]explained, len(stages))
@@ -138,7 +141,7 @@ func (a *app) compileStages(ctx context.Context, of string, p *program, operands
 }
 
 // compileFor compiles a program for declared operands.
-func (a *app) compileFor(ctx context.Context, engine runtime.Engine, p *program, operands []operand, w *wishes) (explained, error) {
+func (a *app) compileFor(ctx context.Context, engine runtime.Engine, p *program, operands []operand.Operand, w *wishes) (explained, error) {
 	opts, args, err := a.declareAll(ctx, p, operands, w)
 	if err != nil {
 		return explained{}, err
@@ -149,7 +152,7 @@ func (a *app) compileFor(ctx context.Context, engine runtime.Engine, p *program,
 
 // declareAll says how all tensors of a program are stored, warns of what it may not mean, and returns those that have
 // values. Operands that are not mentioned are dense.
-func (a *app) declareAll(ctx context.Context, p *program, operands []operand, w *wishes) (opts []lacuna.Option, loaded lacuna.Args, err error) {
+func (a *app) declareAll(ctx context.Context, p *program, operands []operand.Operand, w *wishes) (opts []lacuna.Option, loaded lacuna.Args, err error) {
 	e, err := a.declare(ctx, p, operands, w)
 	if err != nil {
 		return nil, nil, err
@@ -175,30 +178,30 @@ func (a *app) declareAll(ctx context.Context, p *program, operands []operand, w 
 	}
 	opts = append(append(opts, more...), assumed...)
 	if list, err := lacuna.Check(p.source, opts...); err == nil { // compiling tells of errors
-		a.warn(list)
+		a.Warn(list)
 	}
 	return opts, e.args, nil
 }
 
 // declare makes the operands that have values, those included into which a program sums by labels, and what is said of others
 // and of results.
-func (a *app) declare(ctx context.Context, p *program, operands []operand, w *wishes) (*evaluation, error) {
+func (a *app) declare(ctx context.Context, p *program, operands []operand.Operand, w *wishes) (*evaluation, error) {
 	e := &evaluation{app: a, program: p, operands: operands, wishes: *w, args: lacuna.Args{}, labels: map[string][]string{},
-		names: map[string]axisNames{}, starts: map[string]tensor.Scalar{}, declared: map[string][]lacuna.Option{}}
+		names: map[string]show.AxisNames{}, starts: map[string]tensor.Scalar{}, declared: map[string][]lacuna.Option{}}
 	if err := p.checkNames(operands); err != nil {
 		return nil, err
 	}
 	for _, o := range operands {
 		var err error
 		switch {
-		case o.source != nil:
+		case o.Source != nil:
 			err = e.loadOperand(ctx, o)
-		case p.uses[o.name].needed:
+		case p.uses[o.Name].needed:
 			var opt lacuna.Option
 			opt, err = declareOperand(p, o)
-			e.declared[o.name] = []lacuna.Option{opt}
+			e.declared[o.Name] = []lacuna.Option{opt}
 		default:
-			e.declared[o.name], err = declareResult(p, o)
+			e.declared[o.Name], err = declareResult(p, o)
 		}
 		if err != nil {
 			return nil, err
@@ -233,11 +236,11 @@ func (a *app) explain(ctx context.Context, kernels []explained, stages []string,
 		}
 		if len(stages) > 1 {
 			if i > 0 {
-				fmt.Fprintln(a.stdout)
+				fmt.Fprintln(a.Stdout)
 			}
-			fmt.Fprintf(a.stdout, "== %s ==\n", stage)
+			fmt.Fprintf(a.Stdout, "== %s ==\n", stage)
 		}
-		fmt.Fprintln(a.stdout, strings.TrimRight(text, "\n"))
+		fmt.Fprintln(a.Stdout, strings.TrimRight(text, "\n"))
 	}
 	return nil
 }

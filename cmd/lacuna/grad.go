@@ -6,6 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/operand"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/show"
 	"github.com/lacuna-sparse/lacuna/lang/derive"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -35,19 +38,19 @@ a sparse operand is stored like the operand.`,
 		Example: `  lacuna grad 'y(i) = sum_j A(i,j)*x(j)' --wrt A A:CSR
   lacuna grad 's = sum_{i,j} A(i,j)^2' --wrt A A=web.mtx:CSR -o grad.mtx
   lacuna grad 'y(i) = sum_j A(i,j)*x(j)' --wrt x A=web.mtx:CSR x=x.npy dy=dy.npy`,
-		Args:              arguments(1, -1, "a program and its operands"),
+		Args:              cli.Arguments(1, -1, "a program and its operands"),
 		ValidArgsFunction: completeOperand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if g.wrt == "" {
-				return usagef("say with --wrt which operand to differentiate by")
+				return cli.Usagef("say with --wrt which operand to differentiate by")
 			}
 			if g.threads < 0 {
-				return usagef("--threads %d: want 0 or more", g.threads)
+				return cli.Usagef("--threads %d: want 0 or more", g.threads)
 			}
 			if err := g.wishes.parse(); err != nil {
 				return err
 			}
-			operands, err := parseOperands(args[1:])
+			operands, err := operand.ParseAll(args[1:])
 			if err != nil {
 				return err
 			}
@@ -65,21 +68,21 @@ a sparse operand is stored like the operand.`,
 }
 
 // run derives, prints and, if there are values, runs.
-func (g *gradient) run(ctx context.Context, source string, operands []operand) error {
+func (g *gradient) run(ctx context.Context, source string, operands []operand.Operand) error {
 	p, err := parseProgram(source)
 	if err != nil {
 		return err
 	}
-	var d destination
+	var d operand.Destination
 	if g.output != "" {
-		if d, err = parseDestination(g.output); err != nil {
+		if d, err = operand.ParseDestination(g.output); err != nil {
 			return err
 		}
-		if d.name != "" {
-			return usagef("-o %s: there is one result, so write the file's name alone", g.output)
+		if d.Name != "" {
+			return cli.Usagef("-o %s: there is one result, so write the file's name alone", g.output)
 		}
 	}
-	engine, err := runtime.EngineByName(g.engine, g.app.notice)
+	engine, err := runtime.EngineByName(g.engine, g.app.Notice)
 	if err != nil {
 		return err
 	}
@@ -88,26 +91,26 @@ func (g *gradient) run(ctx context.Context, source string, operands []operand) e
 	if err != nil {
 		return err
 	}
-	session := lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithNotice(g.app.notice), lacuna.WithThreads(g.threads))
-	derived, err := await(ctx, func() (*lacuna.Gradient, error) { return session.Grad(ctx, p.source, g.wrt, opts...) })
+	session := lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithNotice(g.app.Notice), lacuna.WithThreads(g.threads))
+	derived, err := cli.Await(ctx, func() (*lacuna.Gradient, error) { return session.Grad(ctx, p.source, g.wrt, opts...) })
 	if err != nil {
 		return err
 	}
 	if g.output == "" || len(loaded) == 0 {
-		g.app.printf("%s\n", derived.Source)
+		g.app.Printf("%s\n", derived.Source)
 	}
 	if len(loaded) == 0 {
 		return nil
 	}
-	task := g.app.begin("running", -1)
-	out, err := await(ctx, func() (*tensor.Tensor, error) { return derived.Run(ctx, loaded) })
-	task.end()
+	task := g.app.Begin("running", -1)
+	out, err := cli.Await(ctx, func() (*tensor.Tensor, error) { return derived.Run(ctx, loaded) })
+	task.End()
 	if err != nil {
 		return err
 	}
 	if g.output != "" {
-		return g.app.write(ctx, d, out)
+		return operand.Write(ctx, g.app.Env, d, out)
 	}
-	printTensor(g.app.stdout, derived.Result, out)
+	show.Tensor(g.app.Stdout, derived.Result, out)
 	return nil
 }

@@ -6,6 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/operand"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/show"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -41,10 +44,10 @@ func (e *evaluation) carryNames(s *lang.Assign) {
 	if s.Op != lang.Set {
 		return
 	}
-	names := make(axisNames, len(s.LHS.Indices))
+	names := make(show.AxisNames, len(s.LHS.Indices))
 	lang.EachRef(s.RHS, func(r *lang.Ref) {
 		for axis, x := range r.Indices {
-			list := e.names[r.Name].of(axis)
+			list := e.names[r.Name].Of(axis)
 			for k, index := range s.LHS.Indices {
 				if name := plainIndex(index); list != nil && name != "" && plainIndex(x) == name {
 					names[k] = list
@@ -57,7 +60,7 @@ func (e *evaluation) carryNames(s *lang.Assign) {
 
 // groupInto makes the tensor that a statement folds into, if the extents follow from labels and operands.
 func (e *evaluation) groupInto(s *lang.Assign) error {
-	shape, names, labelled := make([]int64, len(s.LHS.Indices)), make(axisNames, len(s.LHS.Indices)), false
+	shape, names, labelled := make([]int64, len(s.LHS.Indices)), make(show.AxisNames, len(s.LHS.Indices)), false
 	for k, index := range s.LHS.Indices {
 		if len(index.Terms) != 1 {
 			return nil
@@ -87,9 +90,9 @@ func (e *evaluation) groupInto(s *lang.Assign) error {
 	if err != nil {
 		return err
 	}
-	total := elements(shape)
+	total := cli.Elements(shape)
 	if total > math.MaxInt32 {
-		return fmt.Errorf("%s would have %s elements: pass it as an operand", s.LHS.Name, formatElements(shape))
+		return fmt.Errorf("%s would have %s elements: pass it as an operand", s.LHS.Name, cli.FormatElements(shape))
 	}
 	values, err := tensor.MakeArray(start.DType(), int(total))
 	if err != nil {
@@ -106,11 +109,11 @@ func (e *evaluation) groupInto(s *lang.Assign) error {
 }
 
 // withStarts are the operands, with those that were made for sums by labels and that nobody declared.
-func (e *evaluation) withStarts() []operand {
+func (e *evaluation) withStarts() []operand.Operand {
 	list := slices.Clone(e.operands)
 	for _, name := range slices.Sorted(maps.Keys(e.starts)) {
-		if !slices.ContainsFunc(list, func(o operand) bool { return o.name == name }) {
-			list = append(list, operand{name: name})
+		if !slices.ContainsFunc(list, func(o operand.Operand) bool { return o.Name == name }) {
+			list = append(list, operand.Operand{Name: name})
 		}
 	}
 	return list
@@ -150,8 +153,8 @@ func (e *evaluation) foldType(s *lang.Assign) tensor.DType {
 		}
 	}
 	for _, o := range e.operands {
-		if o.source == nil && o.qual.dtype.Valid() && e.program.uses[o.name].needed {
-			decls[o.name] = lang.Decl{Rank: e.program.uses[o.name].rank, DType: o.qual.dtype, HasDType: true}
+		if o.Source == nil && o.Qual.DType.Valid() && e.program.uses[o.Name].needed {
+			decls[o.Name] = lang.Decl{Rank: e.program.uses[o.Name].rank, DType: o.Qual.DType, HasDType: true}
 		}
 	}
 	for name, o := range e.args {
@@ -200,14 +203,14 @@ func (e *evaluation) indexes(name string) (found bool) {
 
 // takeDeclared is the format in which a result is declared to be stored, dense if none is: it becomes an operand.
 func (e *evaluation) takeDeclared(name string, rank int, dt tensor.DType) (tensor.Format, error) {
-	at := slices.IndexFunc(e.operands, func(o operand) bool { return o.name == name })
-	if at < 0 || e.operands[at].qual.format == "" && !e.operands[at].qual.dtype.Valid() {
+	at := slices.IndexFunc(e.operands, func(o operand.Operand) bool { return o.Name == name })
+	if at < 0 || e.operands[at].Qual.Format == "" && !e.operands[at].Qual.DType.Valid() {
 		return tensor.Dense(rank), nil
 	}
-	if want := e.operands[at].qual.dtype; want.Valid() && want != dt {
+	if want := e.operands[at].Qual.DType; want.Valid() && want != dt {
 		return tensor.Format{}, fmt.Errorf("%s is declared as %v, but sums of %v go into it: convert on the right side", name, want, dt)
 	}
-	f, given, err := e.operands[at].qual.formatFor(rank)
+	f, given, err := e.operands[at].Qual.FormatFor(rank)
 	if !given && err == nil {
 		f = tensor.Dense(rank)
 	}

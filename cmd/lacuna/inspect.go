@@ -9,6 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/operand"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/show"
 	"github.com/lacuna-sparse/lacuna/internal/generate"
 	"github.com/lacuna-sparse/lacuna/internal/spyplot"
 	"github.com/lacuna-sparse/lacuna/internal/units"
@@ -49,7 +52,7 @@ CV is the standard deviation divided by the mean: 0 for rows of equal length, ab
   lacuna inspect web.mtx --format DCSC --plot web.png
   lacuna inspect web.mtx --format DCSR --as mlir
   lacuna inspect 'Y(i,k) = sum_j A(i,j)*X(j,k)' A=web.mtx:CSR X=x.npy --placement auto --ranks 64`,
-		Args:              arguments(1, -1, "one file"),
+		Args:              cli.Arguments(1, -1, "one file"),
 		ValidArgsFunction: completeFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if plot != "" {
@@ -57,32 +60,32 @@ CV is the standard deviation divided by the mean: 0 for rows of equal length, ab
 					return err
 				}
 			}
-			if as != "" && !slices.Contains(storages, as) {
-				return usagef("--as %s: it can be %s", as, strings.Join(storages, " or "))
+			if as != "" && !slices.Contains(show.Storages, as) {
+				return cli.Usagef("--as %s: it can be %s", as, strings.Join(show.Storages, " or "))
 			}
 			if err := g.parse(); err != nil {
 				return err
 			}
 			if len(args) > 1 && placed == "" {
-				return usagef("inspect takes one file, or a program and its operands with --placement, but got %d arguments", len(args))
+				return cli.Usagef("inspect takes one file, or a program and its operands with --placement, but got %d arguments", len(args))
 			}
 			if (placed == "") != (g.n == 0) || placed != "" && as != "" {
-				return usagef("--placement goes with --ranks, and not with --as: inspect %s --placement 'over (r)' --ranks 4", args[0])
+				return cli.Usagef("--placement goes with --ranks, and not with --as: inspect %s --placement 'over (r)' --ranks 4", args[0])
 			}
 			if as != "" && plot != "" {
-				return usagef("--as and --plot do not go together: run inspect twice")
+				return cli.Usagef("--as and --plot do not go together: run inspect twice")
 			}
 			if len(args) > 1 {
 				return a.inspectProgram(cmd.Context(), args, placed, &g)
 			}
-			src, q, err := parseSource(args[0], fileExists)
+			src, q, err := operand.ParseSource(args[0], operand.FileExists)
 			if err != nil {
-				return usagef("%s: %s", args[0], err)
+				return cli.Usagef("%s: %s", args[0], err)
 			}
-			if err := q.noParts(); err != nil {
+			if err := q.NoParts(); err != nil {
 				return err
 			}
-			if err := q.override(format, ""); err != nil {
+			if err := q.Override(format, ""); err != nil {
 				return err
 			}
 			if placed != "" {
@@ -100,22 +103,22 @@ CV is the standard deviation divided by the mean: 0 for rows of equal length, ab
 }
 
 // inspect describes a tensor.
-func (a *app) inspect(ctx context.Context, src source, q qualifiers, plot, as string) error {
-	if items, err := a.items(ctx, src, q); err != nil {
+func (a *app) inspect(ctx context.Context, src operand.Source, q operand.Qualifiers, plot, as string) error {
+	if items, err := operand.Items(ctx, src, q); err != nil {
 		return err
 	} else if len(items) > 1 {
-		a.printItems(src.String(), items)
+		operand.PrintItems(a.Env, src.String(), items)
 		return nil
 	}
 	asRead := q
-	asRead.format = ""
+	asRead.Format = ""
 	var labels []string
-	asRead.labels = &labels
-	t, err := src.load(ctx, a, asRead, nil)
+	asRead.Labels = &labels
+	t, err := src.Load(ctx, a.Env, asRead, nil)
 	if err != nil {
 		return err
 	}
-	target, given, err := q.formatFor(t.Rank())
+	target, given, err := q.FormatFor(t.Rank())
 	if err != nil {
 		return fmt.Errorf("%s: %w", src, err)
 	}
@@ -123,17 +126,17 @@ func (a *app) inspect(ctx context.Context, src source, q qualifiers, plot, as st
 		if !given {
 			target = generate.Natural(t.Shape(), t.NNZ())
 		}
-		stored, err := a.making(ctx, "storing as "+target.String(), func() (*tensor.Tensor, error) { return store(ctx, t, target) })
+		stored, err := cli.Making(ctx, a.Env, "storing as "+target.String(), func() (*tensor.Tensor, error) { return operand.Store(ctx, t, target) })
 		if err != nil {
 			return err
 		}
-		return a.printStorage(as, stored)
+		return show.Storage(a.Env, as, stored)
 	}
-	if err := a.printSummary(ctx, src, t); err != nil || t.Rank() == 0 {
+	if err := show.Summary(ctx, a.Env, src, t); err != nil || t.Rank() == 0 {
 		return err
 	}
 	if labels != nil {
-		a.printf("labels   %s\n", listLabels(labels))
+		a.Printf("labels   %s\n", show.Labels(labels))
 	}
 	coo, err := a.entries(ctx, t)
 	if err != nil {
@@ -143,24 +146,24 @@ func (a *app) inspect(ctx context.Context, src source, q qualifiers, plot, as st
 	if err != nil {
 		return err
 	}
-	if err := a.printAxes(ctx, t.Shape(), coords); err != nil {
+	if err := show.Axes(ctx, a.Env, t.Shape(), coords); err != nil {
 		return err
 	}
 	if !given {
 		target = generate.Natural(t.Shape(), coo.NNZ())
 	}
-	stored, err := a.making(ctx, "storing as "+target.String(), func() (*tensor.Tensor, error) {
-		return store(ctx, coo, target)
+	stored, err := cli.Making(ctx, a.Env, "storing as "+target.String(), func() (*tensor.Tensor, error) {
+		return operand.Store(ctx, coo, target)
 	})
 	if err != nil {
 		return err
 	}
-	if err := a.printLevels(stored); err != nil {
+	if err := show.Levels(a.Env, stored); err != nil {
 		return err
 	}
 	v := spyplot.Of(t.Shape(), coords)
 	if !v.Empty() {
-		a.printf("\n%s", spyplot.Text(v, terminalDots))
+		a.Printf("\n%s", spyplot.Text(v, terminalDots))
 	}
 	if plot == "" {
 		return nil
@@ -170,15 +173,15 @@ func (a *app) inspect(ctx context.Context, src source, q qualifiers, plot, as st
 
 // entries are those of a tensor, as coordinates: elements of dense blocks that equal the fill are none.
 func (a *app) entries(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
-	return a.making(ctx, "looking for entries", func() (*tensor.Tensor, error) {
-		return store(ctx, t, tensor.Coordinates(t.Rank()))
+	return cli.Making(ctx, a.Env, "looking for entries", func() (*tensor.Tensor, error) {
+		return operand.Store(ctx, t, tensor.Coordinates(t.Rank()))
 	})
 }
 
 // checkPicture refuses pictures that cannot be drawn.
 func checkPicture(word, path string) error {
 	if _, ok := spyplot.Kind(path); !ok {
-		return usagef("%s %s: the extension must say what picture to write: .%s", word, path, strings.Join(spyplot.Kinds, ", ."))
+		return cli.Usagef("%s %s: the extension must say what picture to write: .%s", word, path, strings.Join(spyplot.Kinds, ", ."))
 	}
 	return nil
 }
@@ -191,61 +194,16 @@ func (a *app) plot(name, path string, coo *tensor.Tensor) error {
 	}
 	v := spyplot.Of(coo.Shape(), coords)
 	if path != "" {
-		title := fmt.Sprintf("%s\n%s, %s entries", shorten(name), formatShape(coo.Shape()), units.FormatCount(coo.NNZ()))
+		title := fmt.Sprintf("%s\n%s, %s entries", show.Shorten(name), cli.FormatShape(coo.Shape()), units.FormatCount(coo.NNZ()))
 		kind, _ := spyplot.Kind(path)
-		err := replaceFile(path, 0o644, func(f *os.File) error { return spyplot.Write(f, kind, title, v) })
+		err := cli.ReplaceFile(path, 0o644, func(f *os.File) error { return spyplot.Write(f, kind, title, v) })
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 		return nil
 	}
 	if !v.Empty() {
-		a.printf("%s", spyplot.Text(v, terminalDots))
+		a.Printf("%s", spyplot.Text(v, terminalDots))
 	}
 	return nil
-}
-
-// shorten cuts a long name at its front: the end says more.
-func shorten(name string) string {
-	const longest = 32
-	if r := []rune(name); len(r) > longest {
-		return gap + string(r[len(r)-longest+1:])
-	}
-	return name
-}
-
-// printSummary prints what can be said on one line each.
-func (a *app) printSummary(ctx context.Context, src source, t *tensor.Tensor) error {
-	values, err := await(ctx, func() (valueStats, error) { return valuesOf(t), nil })
-	if err != nil {
-		return err
-	}
-	line := func(what, format string, args ...any) {
-		a.printf("%-8s %s\n", what, fmt.Sprintf(format, args...))
-	}
-	line("tensor", "%s", src)
-	if st, err := os.Stat(src.String()); err == nil && st.Mode().IsRegular() {
-		line("file", "%s", units.FormatBytes(st.Size()))
-	}
-	line("shape", "%s", formatShape(t.Shape()))
-	line("type", "%s", t.DType())
-	line("stored", "%s of %s elements (%s), as %s in %s of memory", units.FormatCount(t.NNZ()), formatElements(t.Shape()),
-		percentage(t), t.Format(), units.FormatBytes(t.Bytes()))
-	if t.Format().IsDense() {
-		line("entries", "%s that are not %s (%.3g%%)", units.FormatCount(t.NNZ()-values.fill), t.Fill(),
-			100*float64(t.NNZ()-values.fill)/max(1, elements(t.Shape())))
-	} else {
-		line("fill", "%s", t.Fill())
-	}
-	line("values", "%s", values.describe(t.DType()))
-	return nil
-}
-
-// formatElements writes how many elements a shape has, whatever its size.
-func formatElements(shape []int64) string {
-	n := elements(shape)
-	if n < 1<<53 {
-		return units.FormatCount(int64(n))
-	}
-	return fmt.Sprintf("%.3g", n)
 }

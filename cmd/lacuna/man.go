@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
 )
 
 // newMan is the hidden command that releases are made with: what it writes follows from the commands alone.
@@ -15,7 +17,7 @@ func newMan() *cobra.Command {
 		Use:    "man DIR",
 		Short:  "Write the manual pages of all commands",
 		Hidden: true,
-		Args:   arguments(1, 1, "a folder"),
+		Args:   cli.Arguments(1, 1, "a folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/mpi"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/nccl"
@@ -31,8 +32,8 @@ func (e *joinError) Unwrap() error { return e.error }
 // hush keeps a process that is not rank 0 from printing what rank 0 prints.
 func (a *app) hush() {
 	if mpi.Number() > 0 {
-		a.stdout.Reset(io.Discard)
-		a.terminal, a.quiet, a.hushed = false, true, true
+		a.Stdout.Reset(io.Discard)
+		a.Terminal, a.Quiet, a.Hushed = false, true, true
 	}
 }
 
@@ -80,7 +81,7 @@ func (a *app) leave(err error) (mine bool, _ error) {
 	}
 	var of *transport.Error
 	if err != nil && !errors.As(err, &of) {
-		a.group.Abort(message(err))
+		a.group.Abort(cli.Message(err))
 		if r := a.group.Rank(); r > 0 {
 			err = fmt.Errorf("rank %d: %w", r, err)
 		}

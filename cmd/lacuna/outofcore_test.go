@@ -7,7 +7,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -137,22 +136,6 @@ func TestPanels(t *testing.T) {
 				t.Errorf("%q with %s: in panels: %v\n%s", c.args, memory, got, &errs)
 			}
 		}
-	}
-}
-
-// Go's heap keeps to the part of the memory that mapped files leave, as long as files are open.
-func TestOutOfCoreKeepsTheHeapSmall(t *testing.T) {
-	before := debug.SetMemoryLimit(-1)
-	_, c, err := (&memoryFlag{"256MiB"}).open(t.Context(), []destination{{path: filepath.Join(t.TempDir(), "y.npy")}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := debug.SetMemoryLimit(-1); got != 128<<20 {
-		t.Errorf("with 256 MiB the heap's limit is %d bytes", got)
-	}
-	c.close()
-	if got := debug.SetMemoryLimit(-1); got != before {
-		t.Errorf("the heap's limit was %d bytes, and is %d", before, got)
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/operand"
 	"github.com/lacuna-sparse/lacuna/internal/distribute"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -26,8 +27,8 @@ func (e *evaluation) panels() *stream {
 	}
 	width := e.foldType(st).Size()
 	for _, o := range e.operands {
-		if o.name == st.LHS.Name && o.qual.dtype.Valid() {
-			width = max(width, o.qual.dtype.Size())
+		if o.Name == st.LHS.Name && o.Qual.DType.Valid() {
+			width = max(width, o.Qual.DType.Size())
 		}
 	}
 	for k, r := range factors {
@@ -37,9 +38,9 @@ func (e *evaluation) panels() *stream {
 		if t == nil || u == nil || !follows(st.LHS, r, other, t.Format()) || e.format(st.LHS.Name) != t.Format() {
 			continue
 		}
-		rows, ok := distribute.NewPanels(e.spill.files, t, u, width)
+		rows, ok := distribute.NewPanels(e.spill.Files, t, u, width)
 		const entry = 12 // bytes, of most results
-		if !ok || rows.Terms()*entry < float64(e.spill.limit) {
+		if !ok || rows.Terms()*entry < float64(e.spill.Limit) {
 			continue
 		}
 		if other.Name == r.Name { // the whole and a panel of it are two operands
@@ -80,11 +81,11 @@ func follows(result, t, other *lang.Ref, format tensor.Format) bool {
 
 // format is how a result is declared to be stored, CSR if it is not.
 func (e *evaluation) format(name string) tensor.Format {
-	k := slices.IndexFunc(e.operands, func(o operand) bool { return o.name == name && o.source == nil })
-	if k < 0 || e.operands[k].qual.format == "" {
+	k := slices.IndexFunc(e.operands, func(o operand.Operand) bool { return o.Name == name && o.Source == nil })
+	if k < 0 || e.operands[k].Qual.Format == "" {
 		return tensor.CSR
 	}
-	f, err := tensor.ParseFormat(e.operands[k].qual.format, 2)
+	f, err := tensor.ParseFormat(e.operands[k].Qual.Format, 2)
 	if err != nil {
 		return tensor.Format{}
 	}

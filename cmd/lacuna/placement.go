@@ -7,6 +7,9 @@ import (
 	"sync"
 	"text/tabwriter"
 
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/operand"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/show"
 	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/dist"
@@ -43,66 +46,66 @@ func (d *drawing) add(r *dist.Rank, tensors ...map[string]*dist.Tensor) {
 // inspectProgram runs a program on ranks and draws which has what, and what each sends. Operands that name no placement have the one given.
 func (a *app) inspectProgram(ctx context.Context, args []string, text string, g *rankFlags) (err error) {
 	if _, err := placement.Parse(text, -1); err != nil {
-		return usagef("--placement: %s", err)
+		return cli.Usagef("--placement: %s", err)
 	}
 	e := &evaluation{app: a, ranks: *g, repeat: 1, drawing: &drawing{parts: map[string][]*dist.Tensor{}}}
-	if e.operands, err = parsePlaced(args[1:]); err != nil {
+	if e.operands, err = operand.ParsePlaced(args[1:]); err != nil {
 		return err
 	}
 	if e.program, err = parseProgram(args[0]); err != nil {
 		return err
 	}
-	lists := placedBy(e.operands)
+	lists := operand.PlacedBy(e.operands)
 	for k, o := range e.operands {
-		u := e.program.uses[o.name]
-		if o.source != nil && o.qual.layout == "" && !lists[o.name] && (u == nil || u.rank > 0) { // every rank has a number
-			e.operands[k].qual.layout = text
+		u := e.program.uses[o.Name]
+		if o.Source != nil && o.Qual.Layout == "" && !lists[o.Name] && (u == nil || u.rank > 0) { // every rank has a number
+			e.operands[k].Qual.Layout = text
 		}
 	}
 	if err := e.load(ctx); err != nil {
 		return err
 	}
-	if _, _, err := e.onRanks(ctx, runtime.Auto(a.notice)); err != nil {
+	if _, _, err := e.onRanks(ctx, runtime.Auto(a.Notice)); err != nil {
 		return err
 	}
 	d := e.drawing
 	if d.proposal != nil {
-		a.printf("%s\n", d.proposal)
+		a.Printf("%s\n", d.proposal)
 	}
 	names := e.program.results()
 	for k := len(e.operands) - 1; k >= 0; k-- {
-		if o := e.operands[k]; o.source != nil {
-			names = append([]string{o.name}, names...)
+		if o := e.operands[k]; o.Source != nil {
+			names = append([]string{o.Name}, names...)
 		}
 	}
 	shown := map[string]bool{}
 	for _, name := range names {
 		if parts := d.parts[name]; parts != nil && !shown[name] {
 			shown[name] = true
-			a.printf("\n%s  %s %s, grid %s\n", name, parts[0].Format, parts[0].Placement, parts[0].Placement.Grid)
+			a.Printf("\n%s  %s %s, grid %s\n", name, parts[0].Format, parts[0].Placement, parts[0].Placement.Grid)
 			a.drawParts(parts, nil)
-			a.printf("\n")
+			a.Printf("\n")
 		}
 	}
-	a.printf("\n")
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	a.Printf("\n")
+	w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)
 	for r, s := range d.sent {
 		fmt.Fprintf(w, "  rank %d\tsends %s of operands\t%s of sums\tand before that, once, %s about who needs what\n", r, units.FormatBytes(s.Values), units.FormatBytes(s.Combination), units.FormatBytes(s.Inspection))
 	}
 	w.Flush()
 	for _, note := range d.notes {
-		a.printf("  %s\n", note)
+		a.Printf("  %s\n", note)
 	}
 	return nil
 }
 
 // inspectPlacement draws which rank has what of a tensor.
-func (a *app) inspectPlacement(ctx context.Context, src source, q qualifiers, text string, g *rankFlags) error {
-	t, err := src.load(ctx, a, q, nil)
+func (a *app) inspectPlacement(ctx context.Context, src operand.Source, q operand.Qualifiers, text string, g *rankFlags) error {
+	t, err := src.Load(ctx, a.Env, q, nil)
 	if err != nil {
 		return err
 	}
-	if err := a.printSummary(ctx, src, t); err != nil {
+	if err := show.Summary(ctx, a.Env, src, t); err != nil {
 		return err
 	}
 	return a.printPlacement(ctx, t, text, g)
@@ -116,7 +119,7 @@ const timesVector = "y(i) = sum_j A(i,j)*x(j)"
 func (a *app) printPlacement(ctx context.Context, t *tensor.Tensor, text string, g *rankFlags) error {
 	l, err := placement.Parse(text, t.Rank())
 	if err != nil {
-		return usagef("--placement: %s", err)
+		return cli.Usagef("--placement: %s", err)
 	}
 	t, err = t.Canonical()
 	if err != nil {
@@ -134,7 +137,7 @@ func (a *app) printPlacement(ctx context.Context, t *tensor.Tensor, text string,
 	var grid *placement.Grid
 	if l.Auto {
 		if t.Rank() != 2 {
-			return usagef("--placement auto is for matrices, and for programs: inspect PROGRAM A=FILE --placement auto --ranks %d", g.n)
+			return cli.Usagef("--placement auto is for matrices, and for programs: inspect PROGRAM A=FILE --placement auto --ranks %d", g.n)
 		}
 		described := map[string]*dist.Tensor{}
 		for name, x := range operands {
@@ -146,7 +149,7 @@ func (a *app) printPlacement(ctx context.Context, t *tensor.Tensor, text string,
 		if err != nil {
 			return err
 		}
-		a.printf("\n%s\n", chosen)
+		a.Printf("\n%s\n", chosen)
 		grid, placements = chosen.Grid, chosen.Placements
 	} else {
 		if grid, err = g.on(g.n, []placement.Layout{l}); err != nil {
@@ -167,7 +170,7 @@ func (a *app) printPlacement(ctx context.Context, t *tensor.Tensor, text string,
 	p := placements["A"]
 	for k, c := range p.Cuts {
 		if c != nil && c.Extent < int64(c.Parts) {
-			a.notice(fmt.Sprintf("axis %d has %d coordinates for %d ranks: some have nothing", k, c.Extent, c.Parts))
+			a.Notice(fmt.Sprintf("axis %d has %d coordinates for %d ranks: some have nothing", k, c.Extent, c.Parts))
 		}
 	}
 	parts, sent := make([]*dist.Tensor, g.n), make([]int64, g.n)
@@ -195,14 +198,14 @@ func (a *app) printPlacement(ctx context.Context, t *tensor.Tensor, text string,
 	if err != nil {
 		return err
 	}
-	a.printf("\nplacement  %s, grid %s\n", p, p.Grid)
+	a.Printf("\nplacement  %s, grid %s\n", p, p.Grid)
 	if t.Rank() != 2 {
 		sent = nil
 	}
 	if a.drawParts(parts, sent); sent != nil {
-		a.printf("; what ranks send is for %s", timesVector)
+		a.Printf("; what ranks send is for %s", timesVector)
 	}
-	a.printf("\n")
+	a.Printf("\n")
 	return nil
 }
 
@@ -212,7 +215,7 @@ func (a *app) drawParts(parts []*dist.Tensor, sent []int64) {
 	for _, part := range parts {
 		most, total = max(most, part.Part.NNZ()), total+part.Part.NNZ()
 	}
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)
 	for r, part := range parts {
 		var has []string
 		for k, s := range part.Sets {
@@ -238,7 +241,7 @@ func (a *app) drawParts(parts []*dist.Tensor, sent []int64) {
 	}
 	w.Flush()
 	if total > 0 {
-		a.printf("  the fullest rank has %.2f times the mean", float64(most)*float64(len(parts))/float64(total))
+		a.Printf("  the fullest rank has %.2f times the mean", float64(most)*float64(len(parts))/float64(total))
 	}
 }
 

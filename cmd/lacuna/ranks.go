@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
 	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/dist"
@@ -46,16 +47,16 @@ func (g *rankFlags) register(cmd *cobra.Command) {
 
 func (g *rankFlags) parse() (err error) {
 	if g.flags != nil && g.flags.Changed("ranks") && (g.n < 1 || g.n > 1024) {
-		return usagef("--ranks %d: expected a number of ranks from 1 to 1024", g.n)
+		return cli.Usagef("--ranks %d: expected a number of ranks from 1 to 1024", g.n)
 	}
 	if g.n > 0 && mpi.Launched() {
-		return usagef("--ranks %d is for ranks of one process, and mpirun has started several: leave it out", g.n)
+		return cli.Usagef("--ranks %d is for ranks of one process, and mpirun has started several: leave it out", g.n)
 	}
 	if g.text == "" {
 		return nil
 	}
 	if g.grid, err = placement.ParseGrid(g.text); err != nil {
-		return usagef("--grid: %s", err)
+		return cli.Usagef("--grid: %s", err)
 	}
 	if g.n == 0 && !mpi.Launched() {
 		g.n = g.grid.Ranks()
@@ -72,37 +73,9 @@ func (g *rankFlags) on(n int, layouts []placement.Layout) (*placement.Grid, erro
 		return placement.GridFor(layouts, n)
 	}
 	if g.grid.Ranks() != n {
-		return nil, usagef("--grid %s is for %d ranks, and there are %d", g.grid, g.grid.Ranks(), n)
+		return nil, cli.Usagef("--grid %s is for %d ranks, and there are %d", g.grid, g.grid.Ranks(), n)
 	}
 	return g.grid, nil
-}
-
-// cutLayout splits what stands behind a colon into a format and a placement.
-func cutLayout(text string) (format, layout string) {
-	if text == "replicated" || text == "auto" || strings.HasPrefix(text, "over ") || strings.HasPrefix(text, "over(") {
-		return "", text
-	}
-	for _, word := range []string{" over ", " over(", " replicated", " auto"} {
-		if at := strings.Index(text, word); at >= 0 {
-			return strings.TrimSpace(text[:at]), text[at+1:]
-		}
-	}
-	return text, ""
-}
-
-// placedBy are the names of the vectors that say how operands are placed.
-func placedBy(operands []operand) map[string]bool {
-	names := map[string]bool{}
-	for _, o := range operands {
-		l, err := placement.Parse(o.qual.layout, -1)
-		if o.qual.layout == "" || err != nil {
-			continue
-		}
-		for _, x := range l.Items {
-			names[x.List] = true
-		}
-	}
-	return names
 }
 
 // onRanks runs the program on several ranks. Only the first has results.
@@ -111,7 +84,7 @@ func (e *evaluation) onRanks(ctx context.Context, engine runtime.Engine) (out la
 	case e.stream != nil:
 		return nil, t, fmt.Errorf("%s does not fit in memory, and ranks do not read in slices", e.stream.name)
 	case e.tuned || len(e.schedule) > 0:
-		return nil, t, usagef("--tuned and --schedule are for one rank")
+		return nil, t, cli.Usagef("--tuned and --schedule are for one rank")
 	}
 	run := &rankRun{e: e, options: dist.Options{Results: map[string]dist.Result{}, Strict: e.strict}, layouts: map[string]placement.Layout{}, read: map[string]*dist.Tensor{}, drawing: e.drawing}
 	if err := run.declare(); err != nil {
@@ -145,13 +118,13 @@ func (run *rankRun) onGPUs(ctx context.Context) error {
 			return err
 		}
 		if run.e.timed && g.Rank() == 0 {
-			run.e.app.notice("values go from GPU to GPU by " + g.Carrier())
+			run.e.app.Notice("values go from GPU to GPU by " + g.Carrier())
 		}
 		return run.on(ctx, g, run.session(engine, goruntime.GOMAXPROCS(0)/g.Size(), exec.WithResidentResults()))
 	}
 	if below := run.e.app.group; below != nil {
 		if n := mpi.LocalSize(); n > gpus {
-			return usagef("mpirun has started %d processes on this machine, which has %d GPUs, and NCCL wants one for each: start fewer, or set %s=off to send through the host's memory", n, gpus, nccl.EnvVar)
+			return cli.Usagef("mpirun has started %d processes on this machine, which has %d GPUs, and NCCL wants one for each: start fewer, or set %s=off to send through the host's memory", n, gpus, nccl.EnvVar)
 		}
 		g, err := nccl.Join(ctx, below, mpi.LocalRank())
 		if missing := (*nccl.NotFoundError)(nil); errors.As(err, &missing) {
@@ -207,7 +180,7 @@ func (run *rankRun) session(engine runtime.Engine, each int, more ...exec.Sessio
 	if threads == 0 {
 		threads = max(1, each)
 	}
-	return exec.NewSession(append(more, exec.WithEngine(engine), exec.WithThreads(threads), exec.WithMemoryLimit(run.e.limit), exec.WithNotice(run.e.app.notice))...)
+	return exec.NewSession(append(more, exec.WithEngine(engine), exec.WithThreads(threads), exec.WithMemoryLimit(run.e.limit), exec.WithNotice(run.e.app.Notice))...)
 }
 
 // declare takes what arguments and flags say of operands and results.
@@ -220,35 +193,35 @@ func (run *rankRun) declare() error {
 	}
 	for _, o := range e.operands {
 		rank := -1
-		if u := e.program.uses[o.name]; u != nil {
+		if u := e.program.uses[o.Name]; u != nil {
 			rank = u.rank
 		}
-		if t, ok := e.args[o.name].(*tensor.Tensor); ok {
+		if t, ok := e.args[o.Name].(*tensor.Tensor); ok {
 			rank = t.Rank()
-		} else if e.args[o.name] != nil {
-			return fmt.Errorf("%s is stored in parts: on ranks it is one tensor, which its placement cuts", o.name)
+		} else if e.args[o.Name] != nil {
+			return fmt.Errorf("%s is stored in parts: on ranks it is one tensor, which its placement cuts", o.Name)
 		}
 		var l *placement.Layout
-		if o.qual.layout != "" {
-			parsed, err := placement.Parse(o.qual.layout, rank)
+		if o.Qual.Layout != "" {
+			parsed, err := placement.Parse(o.Qual.Layout, rank)
 			if err != nil {
-				return usagef("%s: %s", o.name, err)
+				return cli.Usagef("%s: %s", o.Name, err)
 			}
-			if l = &parsed; parsed.Auto && o.source == nil && e.args[o.name] == nil {
+			if l = &parsed; parsed.Auto && o.Source == nil && e.args[o.Name] == nil {
 				l = nil // where a result is follows from how the program is cut
 			}
 		}
-		if o.source != nil || e.args[o.name] != nil {
+		if o.Source != nil || e.args[o.Name] != nil {
 			if l != nil {
-				run.layouts[o.name] = *l
+				run.layouts[o.Name] = *l
 			}
 			continue
 		}
-		f, given, err := o.qual.formatFor(rank)
+		f, given, err := o.Qual.FormatFor(rank)
 		if err != nil {
-			return fmt.Errorf("%s: %w", o.name, err)
+			return fmt.Errorf("%s: %w", o.Name, err)
 		}
-		of(o.name, func(r *dist.Result) { r.Format, r.HasFormat, r.DType, r.Layout = f, given, o.qual.dtype, l })
+		of(o.Name, func(r *dist.Result) { r.Format, r.HasFormat, r.DType, r.Layout = f, given, o.Qual.DType, l })
 	}
 	for name, shape := range e.shapes {
 		of(name, func(r *dist.Result) { r.Shape = shape })
@@ -266,11 +239,11 @@ func (run *rankRun) gridFor(ctx context.Context, n int) (*placement.Grid, *dist.
 	var layouts []placement.Layout
 	auto := false // of any operand
 	for _, o := range run.e.operands {
-		if l, ok := run.layouts[o.name]; ok && l.Auto {
+		if l, ok := run.layouts[o.Name]; ok && l.Auto {
 			auto = true
 		} else if ok {
 			layouts = append(layouts, l)
-		} else if r := run.options.Results[o.name]; r.Layout != nil {
+		} else if r := run.options.Results[o.Name]; r.Layout != nil {
 			layouts = append(layouts, *r.Layout)
 		}
 	}
@@ -339,16 +312,16 @@ func (run *rankRun) on(ctx context.Context, t transport.Transport, session *exec
 	}
 	args := map[string]*dist.Tensor{}
 	for _, o := range run.e.withStarts() {
-		whole, ok := run.e.args[o.name].(*tensor.Tensor)
-		if read := run.read[o.name]; read != nil {
-			if args[o.name], err = r.Place(ctx, read, proposal.Placements[o.name]); err != nil {
+		whole, ok := run.e.args[o.Name].(*tensor.Tensor)
+		if read := run.read[o.Name]; read != nil {
+			if args[o.Name], err = r.Place(ctx, read, proposal.Placements[o.Name]); err != nil {
 				return err
 			}
-			delete(run.read, o.name) // its memory
+			delete(run.read, o.Name) // its memory
 			continue
 		}
-		if !ok && o.source != nil {
-			if args[o.name], err = run.share(ctx, r, o); err != nil {
+		if !ok && o.Source != nil {
+			if args[o.Name], err = run.share(ctx, r, o); err != nil {
 				return err
 			}
 			continue
@@ -358,12 +331,12 @@ func (run *rankRun) on(ctx context.Context, t transport.Transport, session *exec
 		}
 		var p *placement.Placement
 		if proposal != nil {
-			p = proposal.Placements[o.name]
-		} else if p, err = place(run.layouts[o.name], grid, whole, run.e.args); err != nil {
-			return fmt.Errorf("%s: %w", o.name, err)
+			p = proposal.Placements[o.Name]
+		} else if p, err = place(run.layouts[o.Name], grid, whole, run.e.args); err != nil {
+			return fmt.Errorf("%s: %w", o.Name, err)
 		}
-		if args[o.name], err = r.Cut(whole, p); err != nil {
-			return fmt.Errorf("%s: %w", o.name, err)
+		if args[o.Name], err = r.Cut(whole, p); err != nil {
+			return fmt.Errorf("%s: %w", o.Name, err)
 		}
 	}
 	options := run.options // which several ranks share
@@ -393,11 +366,11 @@ func (run *rankRun) on(ctx context.Context, t transport.Transport, session *exec
 		run.drawing.sent, run.drawing.notes, run.drawing.proposal = all, k.Notes(), proposal
 	}
 	if proposal != nil && run.e.timed {
-		run.e.app.notice(proposal.String())
+		run.e.app.Notice(proposal.String())
 	}
 	for _, note := range k.Notes() {
 		if strings.Contains(note, "cannot be cut") || run.e.timed {
-			run.e.app.notice(note)
+			run.e.app.Notice(note)
 		}
 	}
 	return nil
@@ -442,8 +415,8 @@ func described(t *tensor.Tensor, args lacuna.Args) placement.Tensor {
 
 // printTraffic tells what each rank has sent.
 func (run *rankRun) printTraffic(a *app) {
-	a.stdout.Flush()
-	w := tabwriter.NewWriter(a.stderr, 0, 0, 2, ' ', tabwriter.AlignRight)
+	a.Stdout.Flush()
+	w := tabwriter.NewWriter(a.Stderr, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "rank\tmessages\tvalues\tsums\tinspection\tagreement\treading\tread of files in parts\t")
 	for r, s := range run.sent {
 		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t\n", r, s.Messages, units.FormatBytes(s.Values), units.FormatBytes(s.Combination), units.FormatBytes(s.Inspection), units.FormatBytes(s.Agreement),

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/operand"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime/dist"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
@@ -21,18 +22,18 @@ import (
 const shareFrom = 1 << 20
 
 // shared reports whether processes that mpirun has started may each read a part of an operand's file. Ranks of one process read it once, together.
-func (e *evaluation) shared(o operand) bool {
-	path, ok := o.source.(diskFile)
-	if e.app.group == nil || !ok || path == standard || o.qual.stored != "" || e.fill(o.name) != nil || placedBy(e.operands)[o.name] {
+func (e *evaluation) shared(o operand.Operand) bool {
+	path, ok := o.Source.(operand.DiskFile)
+	if e.app.group == nil || !ok || path == operand.Standard || o.Qual.Stored != "" || e.fill(o.Name) != nil || operand.PlacedBy(e.operands)[o.Name] {
 		return false
 	}
 	chosen := e.chosen()
 	for _, s := range e.program.file.Stmts {
-		if s.LHS.Name == o.name || chosen && s.Op != lang.Set { // what is summed into may have its extents from the whole
+		if s.LHS.Name == o.Name || chosen && s.Op != lang.Set { // what is summed into may have its extents from the whole
 			return false
 		}
 	}
-	switch l, err := placement.Parse(o.qual.layout, -1); {
+	switch l, err := placement.Parse(o.Qual.Layout, -1); {
 	case chosen:
 		if !slices.Contains([]string{".mtx", ".tns", ".npy", ".h5"}, filepath.Ext(string(path))) { // others may have labels
 			return false
@@ -45,14 +46,14 @@ func (e *evaluation) shared(o operand) bool {
 }
 
 // auto reports whether it is asked to choose where an operand is.
-func auto(o operand) bool {
-	l, err := placement.Parse(o.qual.layout, -1)
+func auto(o operand.Operand) bool {
+	l, err := placement.Parse(o.Qual.Layout, -1)
 	return err == nil && l.Auto
 }
 
 // chosen reports whether nobody says where any operand or result is.
 func (e *evaluation) chosen() bool {
-	return !slices.ContainsFunc(e.operands, func(o operand) bool { return o.qual.layout != "" && !auto(o) })
+	return !slices.ContainsFunc(e.operands, func(o operand.Operand) bool { return o.Qual.Layout != "" && !auto(o) })
 }
 
 // shares reads those operands whose places follow from what all ranks have read: each has a block of their rows, or of what the file has first.
@@ -65,8 +66,8 @@ func (run *rankRun) shares(ctx context.Context, t transport.Transport, session *
 		return err
 	}
 	for _, o := range run.e.operands {
-		if o.source != nil && run.e.args[o.name] == nil {
-			if run.read[o.name], err = run.share(ctx, run.line, o); err != nil {
+		if o.Source != nil && run.e.args[o.Name] == nil {
+			if run.read[o.Name], err = run.share(ctx, run.line, o); err != nil {
 				return err
 			}
 		}
@@ -75,8 +76,8 @@ func (run *rankRun) shares(ctx context.Context, t transport.Transport, session *
 }
 
 // at is where an operand is as it says, or else in blocks along an axis.
-func (run *rankRun) at(r *dist.Rank, o operand, t placement.Tensor, axis int) (*placement.Placement, error) {
-	if l, ok := run.layouts[o.name]; ok && !l.Auto {
+func (run *rankRun) at(r *dist.Rank, o operand.Operand, t placement.Tensor, axis int) (*placement.Placement, error) {
+	if l, ok := run.layouts[o.Name]; ok && !l.Auto {
 		return l.On(r.Grid(), t)
 	}
 	if len(t.Shape) == 0 {
@@ -86,13 +87,13 @@ func (run *rankRun) at(r *dist.Rank, o operand, t placement.Tensor, axis int) (*
 }
 
 // share reads an operand's file together with the other ranks, each a part, or whole where it is not read in parts.
-func (run *rankRun) share(ctx context.Context, r *dist.Rank, o operand) (*dist.Tensor, error) {
+func (run *rankRun) share(ctx context.Context, r *dist.Rank, o operand.Operand) (*dist.Tensor, error) {
 	a, size := run.e.app, r.Grid().Ranks()
-	opts := append(o.qual.options(), file.BuildWith(builder{ctx}))
-	if a.maxBytes > 0 {
-		opts = append(opts, file.MaxBytes(int64(a.maxBytes)))
+	opts := append(o.Qual.Options(), file.BuildWith(operand.Builder(ctx)))
+	if a.MaxBytes > 0 {
+		opts = append(opts, file.MaxBytes(int64(a.MaxBytes)))
 	}
-	path := string(o.source.(diskFile))
+	path := string(o.Source.(operand.DiskFile))
 	s, err := file.ReadShare(path, r.Rank(), size, opts...)
 	if errors.Is(err, file.ErrNoShares) || err == nil && s.Block != nil && len(r.Grid().Sizes) > 1 {
 		return run.readWhole(ctx, r, o)
@@ -123,7 +124,7 @@ func (run *rankRun) share(ctx context.Context, r *dist.Rank, o operand) (*dist.T
 		Shape: s.Shape, Weights: func(axis int) ([]int64, error) { return weights(ctx, r, s, axis) }, List: listed(run.e.args),
 	}, axis)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.name, err)
+		return nil, fmt.Errorf("%s: %w", o.Name, err)
 	}
 	if s.Block != nil {
 		return r.Blocks(ctx, s.Shape, s.Axis, s.Block, p)
@@ -132,22 +133,22 @@ func (run *rankRun) share(ctx context.Context, r *dist.Rank, o operand) (*dist.T
 }
 
 // mistake is what is wrong with a file that a rank has found something wrong with. Who reads all of it can say in which line.
-func (run *rankRun) mistake(ctx context.Context, o operand, err error) error {
-	if _, better := o.source.load(ctx, run.e.app, o.qual, nil); better != nil {
+func (run *rankRun) mistake(ctx context.Context, o operand.Operand, err error) error {
+	if _, better := o.Source.Load(ctx, run.e.app.Env, o.Qual, nil); better != nil {
 		return better
 	}
 	return err
 }
 
 // readWhole has every rank read all, and keep its part.
-func (run *rankRun) readWhole(ctx context.Context, r *dist.Rank, o operand) (*dist.Tensor, error) {
-	whole, err := o.source.load(ctx, run.e.app, o.qual, nil)
+func (run *rankRun) readWhole(ctx context.Context, r *dist.Rank, o operand.Operand) (*dist.Tensor, error) {
+	whole, err := o.Source.Load(ctx, run.e.app.Env, o.Qual, nil)
 	if err != nil {
 		return nil, err
 	}
 	p, err := run.at(r, o, described(whole, run.e.args), 0)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.name, err)
+		return nil, fmt.Errorf("%s: %w", o.Name, err)
 	}
 	return r.Cut(whole, p)
 }

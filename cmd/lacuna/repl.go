@@ -17,6 +17,9 @@ import (
 	"golang.org/x/term"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/operand"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/show"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -27,8 +30,8 @@ type repl struct {
 	app      *app
 	session  *lacuna.Session
 	engine   runtime.Engine
-	kept     map[string]kept    // what names stand for
-	declared map[string]operand // how results are to be stored
+	kept     map[string]kept            // what names stand for
+	declared map[string]operand.Operand // how results are to be stored
 	timed    bool
 	last     string // the program that ran last
 }
@@ -37,25 +40,25 @@ type repl struct {
 type kept struct {
 	name   string
 	tensor *tensor.Tensor
-	labels []string  // what its values stand for, if they are categories
-	names  axisNames // the labels along its axes
+	labels []string       // what its values stand for, if they are categories
+	names  show.AxisNames // the labels along its axes
 }
 
 func (k kept) String() string { return k.name }
 
-// load implements source.
-func (k kept) load(ctx context.Context, _ *app, q qualifiers, fill *tensor.Scalar) (*tensor.Tensor, error) {
-	if q.ofFile() || q.dtype.Valid() || fill != nil {
-		return nil, usagef("%s is in memory: it takes a format, but no type or option; write a program, such as B(i) = f32(%s(i))", k.name, k.name)
+// Load implements source.
+func (k kept) Load(ctx context.Context, _ *cli.Env, q operand.Qualifiers, fill *tensor.Scalar) (*tensor.Tensor, error) {
+	if q.OfFile() || q.DType.Valid() || fill != nil {
+		return nil, cli.Usagef("%s is in memory: it takes a format, but no type or option; write a program, such as B(i) = f32(%s(i))", k.name, k.name)
 	}
-	if q.labels != nil {
-		*q.labels = k.labels
+	if q.Labels != nil {
+		*q.Labels = k.labels
 	}
-	f, given, err := q.formatFor(k.tensor.Rank())
+	f, given, err := q.FormatFor(k.tensor.Rank())
 	if err != nil || !given {
 		return k.tensor, err
 	}
-	return store(ctx, k.tensor, f)
+	return operand.Store(ctx, k.tensor, f)
 }
 
 // lineReader is where the lines of a conversation come from.
@@ -87,9 +90,9 @@ file is run line by line, up to the first mistake.`,
 		Example: `  lacuna repl A=web.mtx:CSR
   echo 's = sum_{i,j} A(i,j)' | lacuna repl A=web.mtx`,
 		ValidArgsFunction: completeValue,
-		Args:              arguments(0, -1, "operands"),
+		Args:              cli.Arguments(0, -1, "operands"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r := &repl{app: a, kept: map[string]kept{}, declared: map[string]operand{}}
+			r := &repl{app: a, kept: map[string]kept{}, declared: map[string]operand.Operand{}}
 			if err := r.use(engine); err != nil {
 				return err
 			}
@@ -111,12 +114,12 @@ func (r *repl) use(name string) error {
 	if err := checkEngine(name); err != nil {
 		return err
 	}
-	engine, err := runtime.EngineByName(name, r.app.notice)
+	engine, err := runtime.EngineByName(name, r.app.Notice)
 	if err != nil {
 		return err
 	}
 	r.engine = engine
-	r.session = lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithNotice(r.app.notice))
+	r.session = lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithNotice(r.app.Notice))
 	return nil
 }
 
@@ -158,7 +161,7 @@ func (r *repl) run(ctx context.Context, in lineReader) error {
 		defer signal.Stop(ignored)
 	}
 	for {
-		r.app.stdout.Flush()
+		r.app.Stdout.Flush()
 		text, err := r.read(in)
 		switch {
 		case err == io.EOF:
@@ -176,8 +179,8 @@ func (r *repl) run(ctx context.Context, in lineReader) error {
 			return err
 		}
 		if err != nil {
-			r.app.stdout.Flush()
-			r.app.tell(err)
+			r.app.Stdout.Flush()
+			r.app.Tell(err)
 		}
 	}
 }
@@ -228,8 +231,8 @@ var errQuit = errors.New("quit")
 func (r *repl) interruptible(ctx context.Context, text string) (err error) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
-	defer r.app.hideProgress()
-	defer recovered(&err)
+	defer r.app.HideProgress()
+	defer cli.Recovered(&err)
 	return r.do(ctx, text)
 }
 
@@ -240,14 +243,14 @@ func (r *repl) do(ctx context.Context, text string) error {
 		return nil
 	case text[0] == '.' || isCommand(text):
 		return r.command(ctx, text)
-	case isName(text):
+	case operand.IsName(text):
 		k, ok := r.kept[text]
 		if !ok {
 			return r.unknown(text)
 		}
-		printNamed(r.app.stdout, text, k.tensor, k.names)
+		show.Named(r.app.Stdout, text, k.tensor, k.names)
 		if k.labels != nil {
-			r.app.printf("  labels %s\n", listLabels(k.labels))
+			r.app.Printf("  labels %s\n", show.Labels(k.labels))
 		}
 		return nil
 	case r.isAssignment(text):
@@ -259,23 +262,23 @@ func (r *repl) do(ctx context.Context, text string) error {
 // unknown says that there is no such name.
 func (r *repl) unknown(name string) error {
 	names := slices.Collect(maps.Keys(r.kept))
-	return fmt.Errorf("%s has no value%s: give it one, such as %s = FILE; .ls lists what has", name, didYouMean(name, names), name)
+	return fmt.Errorf("%s has no value%s: give it one, such as %s = FILE; .ls lists what has", name, cli.DidYouMean(name, names), name)
 }
 
 // isAssignment reports whether an input gives a name to a file, a number or the like, or
 // declares a format: what is no program.
 func (r *repl) isAssignment(text string) bool {
 	name, value, ok := strings.Cut(text, "=")
-	if name = strings.TrimSpace(name); !ok || !isName(name) {
+	if name = strings.TrimSpace(name); !ok || !operand.IsName(name) {
 		name, format, ok := strings.Cut(text, ":")
-		return ok && isName(name) && !strings.ContainsAny(format, "=(")
+		return ok && operand.IsName(name) && !strings.ContainsAny(format, "=(")
 	}
 	value = strings.TrimSpace(value)
 	path, _, _ := strings.Cut(value, ":")
-	if _, ok := r.kept[path]; ok || fileExists(value) || fileExists(path) || isNumber(path) {
+	if _, ok := r.kept[path]; ok || operand.FileExists(value) || operand.FileExists(path) || operand.IsNumber(path) {
 		return value != ""
 	}
-	if generatorKeys[strings.TrimSpace(strings.SplitN(value, "(", 2)[0])] != nil || strings.HasPrefix(value, "[") {
+	if operand.IsGenerator(strings.TrimSpace(strings.SplitN(value, "(", 2)[0])) || strings.HasPrefix(value, "[") {
 		return true
 	}
 	_, err := lang.Parse(text)
@@ -287,61 +290,61 @@ func (r *repl) assign(ctx context.Context, text string) error {
 	if name, value, ok := strings.Cut(text, "="); ok {
 		text = strings.TrimSpace(name) + "=" + strings.TrimSpace(value)
 	}
-	o, err := parseOperand(text)
+	o, err := operand.Parse(text)
 	if err != nil {
 		return err
 	}
-	old, isKept := r.kept[o.name]
+	old, isKept := r.kept[o.Name]
 	switch {
-	case o.source == nil && !isKept:
-		r.declared[o.name] = o
+	case o.Source == nil && !isKept:
+		r.declared[o.Name] = o
 		return nil
-	case o.source == nil: // it has a value, to be stored otherwise
-		o.source = old
+	case o.Source == nil: // it has a value, to be stored otherwise
+		o.Source = old
 	default:
 		if err := r.alias(&o); err != nil {
 			return err
 		}
 	}
-	if err := o.qual.noParts(); err != nil {
+	if err := o.Qual.NoParts(); err != nil {
 		return err
 	}
-	k := kept{name: o.name}
-	o.qual.labels = &k.labels
-	if k.tensor, err = o.source.load(ctx, r.app, o.qual, nil); err != nil {
+	k := kept{name: o.Name}
+	o.Qual.Labels = &k.labels
+	if k.tensor, err = o.Source.Load(ctx, r.app.Env, o.Qual, nil); err != nil {
 		return err
 	}
-	if from, ok := o.source.(kept); ok {
+	if from, ok := o.Source.(kept); ok {
 		k.names = from.names
 	}
-	r.kept[o.name] = k
-	r.app.printf("%s: %s\n", o.name, describe(k.tensor))
+	r.kept[o.Name] = k
+	r.app.Printf("%s: %s\n", o.Name, show.Describe(k.tensor))
 	return nil
 }
 
 // alias has an operand whose source looks like a file be a name that has a value, if there is no such file.
-func (r *repl) alias(o *operand) (err error) {
-	path, rest, more := strings.Cut(o.source.String(), ":")
+func (r *repl) alias(o *operand.Operand) (err error) {
+	path, rest, more := strings.Cut(o.Source.String(), ":")
 	k, ok := r.kept[path]
-	if !ok || fileExists(path) {
+	if !ok || operand.FileExists(path) {
 		return nil
 	}
-	o.source = k
+	o.Source = k
 	if more {
-		o.qual, err = parseQualifiers(rest)
+		o.Qual, err = operand.ParseQualifiers(rest)
 	}
 	return err
 }
 
 // operands are what a program takes of the names that have values, and how its results are
 // declared.
-func (r *repl) operands(p *program) []operand {
-	var list []operand
+func (r *repl) operands(p *program) []operand.Operand {
+	var list []operand.Operand
 	for _, name := range p.order {
 		u := p.uses[name]
 		k, ok := r.kept[name]
 		if ok && u.needed && (u.certain || k.tensor.Rank() == 0 && p.file.MisusedTensor(name) == nil) {
-			list = append(list, operand{name: name, source: k})
+			list = append(list, operand.Operand{Name: name, Source: k})
 		} else if d, ok := r.declared[name]; ok && u.assigned {
 			list = append(list, d)
 		}

@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/operand"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/show"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -32,7 +35,7 @@ func init() {
 		{"time", "[on|off]", "print how long programs take", (*repl).time},
 		{"engine", "[NAME]", "run on auto, interp, cpu or cuda; without a name, say which it is", func(r *repl, _ context.Context, rest string) error {
 			if rest == "" {
-				r.app.printf("%s\n", r.engine.Name())
+				r.app.Printf("%s\n", r.engine.Name())
 				return nil
 			}
 			return r.use(rest)
@@ -60,27 +63,27 @@ func (r *repl) command(ctx context.Context, text string) error {
 		}
 		names = append(names, c.name)
 	}
-	return usagef("there is no command .%s%s: .help lists them", name, didYouMean(name, names))
+	return cli.Usagef("there is no command .%s%s: .help lists them", name, cli.DidYouMean(name, names))
 }
 
 func (r *repl) help(context.Context, string) error {
 	for _, c := range replCommands {
-		r.app.printf("  .%-28s %s\n", c.name+" "+c.args, c.does)
+		r.app.Printf("  .%-28s %s\n", c.name+" "+c.args, c.does)
 	}
-	r.app.printf("\nA program runs, and its results keep their names: y(i) = A(i,j)*x(j). NAME = FILE gives a file a name.\n")
+	r.app.Printf("\nA program runs, and its results keep their names: y(i) = A(i,j)*x(j). NAME = FILE gives a file a name.\n")
 	return nil
 }
 
 // ls lists the names, or what is in a file.
 func (r *repl) ls(ctx context.Context, path string) error {
 	if path != "" {
-		return r.app.list(ctx, path)
+		return operand.List(ctx, r.app.Env, path)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.kept)) {
-		r.app.printf("%s: %s\n", name, describe(r.kept[name].tensor))
+		r.app.Printf("%s: %s\n", name, show.Describe(r.kept[name].tensor))
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.declared)) {
-		r.app.printf("%s: to be stored as %s\n", name, r.declared[name].qual)
+		r.app.Printf("%s: to be stored as %s\n", name, r.declared[name].Qual)
 	}
 	return nil
 }
@@ -97,7 +100,7 @@ func (r *repl) explain(ctx context.Context, rest string) error {
 		text = r.last
 	}
 	if text == "" {
-		return usagef(".explain needs a program: none has run")
+		return cli.Usagef(".explain needs a program: none has run")
 	}
 	stages, err := parseStages(stage)
 	if err != nil {
@@ -120,7 +123,7 @@ func (r *repl) explain(ctx context.Context, rest string) error {
 
 // formats prints the formats that have names.
 func (r *repl) formats(context.Context, string) error {
-	for _, name := range formatNames {
+	for _, name := range operand.FormatNames {
 		rank := 2
 		if name == "CSF" {
 			rank = 3
@@ -133,9 +136,9 @@ func (r *repl) formats(context.Context, string) error {
 		for _, l := range f.Physical() {
 			levels = append(levels, l.String())
 		}
-		r.app.printf("  %-6s rank %d, axes in the order %v: %s\n", name, rank, f.Order(), strings.Join(levels, ", "))
+		r.app.Printf("  %-6s rank %d, axes in the order %v: %s\n", name, rank, f.Order(), strings.Join(levels, ", "))
 	}
-	r.app.printf("Others are spelled by levels: S sparse, C compressed, DC doubly compressed, D dense, as in C-DC-S, with an order as in C-S[1,0].\n")
+	r.app.Printf("Others are spelled by levels: S sparse, C compressed, DC doubly compressed, D dense, as in C-DC-S, with an order as in C-S[1,0].\n")
 	return nil
 }
 
@@ -143,7 +146,7 @@ func (r *repl) formats(context.Context, string) error {
 func (r *repl) tensorNamed(name string) (*tensor.Tensor, error) {
 	k, ok := r.kept[name]
 	if name == "" {
-		return nil, usagef("name a tensor behind the command: .ls lists them")
+		return nil, cli.Usagef("name a tensor behind the command: .ls lists them")
 	}
 	if !ok {
 		return nil, r.unknown(name)
@@ -155,18 +158,18 @@ func (r *repl) tensorNamed(name string) (*tensor.Tensor, error) {
 func (r *repl) save(ctx context.Context, rest string) error {
 	name, path, ok := strings.Cut(rest, " ")
 	if !ok {
-		return usagef("write .save NAME FILE, such as .save y y.npy")
+		return cli.Usagef("write .save NAME FILE, such as .save y y.npy")
 	}
 	t, err := r.tensorNamed(name)
 	if err != nil {
 		return err
 	}
-	d, err := parseDestination("out=" + strings.TrimSpace(path))
+	d, err := operand.ParseDestination("out=" + strings.TrimSpace(path))
 	if err != nil {
 		return err
 	}
-	d.names = r.kept[name].names
-	return r.app.write(ctx, d, t)
+	d.Names = r.kept[name].names
+	return operand.Write(ctx, r.app.Env, d, t)
 }
 
 // plot draws where the entries of a tensor are.
@@ -196,7 +199,7 @@ func (r *repl) inspect(ctx context.Context, name string) error {
 	if _, err := r.tensorNamed(name); err != nil {
 		return err
 	}
-	return r.app.inspect(ctx, r.kept[name], qualifiers{}, "", "")
+	return r.app.inspect(ctx, r.kept[name], operand.Qualifiers{}, "", "")
 }
 
 // time turns the printing of times on and off.
@@ -206,13 +209,13 @@ func (r *repl) time(_ context.Context, rest string) error {
 		r.timed = rest == "on" || rest == "" && !r.timed
 		return nil
 	}
-	return usagef(".time is on or off, not %s", rest)
+	return cli.Usagef(".time is on or off, not %s", rest)
 }
 
 // drop forgets a name.
 func (r *repl) drop(_ context.Context, name string) error {
 	if name == "" {
-		return usagef("write .drop NAME, such as .drop y")
+		return cli.Usagef("write .drop NAME, such as .drop y")
 	}
 	_, isKept := r.kept[name]
 	_, isDeclared := r.declared[name]

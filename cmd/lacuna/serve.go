@@ -19,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/operand"
 	"github.com/lacuna-sparse/lacuna/internal/explorer"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/web"
@@ -39,7 +40,7 @@ other file can be read, no other page can ask, and nothing is written.`,
 			if err := checkEngine(engine); err != nil {
 				return err
 			}
-			e, err := runtime.EngineByName(engine, a.notice)
+			e, err := runtime.EngineByName(engine, a.Notice)
 			if err != nil {
 				return err
 			}
@@ -77,8 +78,8 @@ func (a *app) serve(ctx context.Context, service *explorer.Service, port int) er
 		return err
 	}
 	handler, token := serveHandler(service, listener.Addr().String(), files, page)
-	fmt.Fprintf(a.stdout, "http://%s/%s/\n", listener.Addr(), token)
-	a.stdout.Flush()
+	fmt.Fprintf(a.Stdout, "http://%s/%s/\n", listener.Addr(), token)
+	a.Stdout.Flush()
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
 	stop := context.AfterFunc(ctx, func() { server.Close() })
 	defer stop()
@@ -180,7 +181,7 @@ func (f *folders) files() []string {
 			if looked++; looked > 20*maxListed || len(list) == maxListed {
 				return fs.SkipAll
 			}
-			if err == nil && d.Type().IsRegular() && readable(path) {
+			if err == nil && d.Type().IsRegular() && operand.Readable(path) {
 				list = append(list, f.names[i]+"/"+path)
 			}
 			return nil

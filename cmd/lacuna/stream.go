@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/operand"
 	"github.com/lacuna-sparse/lacuna/internal/admission"
 	"github.com/lacuna-sparse/lacuna/internal/distribute"
 	"github.com/lacuna-sparse/lacuna/lang"
@@ -37,12 +39,12 @@ type slicer interface {
 
 // openStream opens an operand as a stream if it is a file that can be read in slices and would take more than half of the memory
 // there is for a run. Otherwise the stream is nil.
-func (e *evaluation) openStream(ctx context.Context, o operand) (*stream, error) {
-	path, ok := o.source.(diskFile)
-	if !ok || path == standard || o.qual.stored != "" || e.fill(o.name) != nil {
+func (e *evaluation) openStream(ctx context.Context, o operand.Operand) (*stream, error) {
+	path, ok := o.Source.(operand.DiskFile)
+	if !ok || path == operand.Standard || o.Qual.Stored != "" || e.fill(o.Name) != nil {
 		return nil, nil
 	}
-	s, err := file.OpenSlices(string(path), o.qual.options()...)
+	s, err := file.OpenSlices(string(path), o.Qual.Options()...)
 	if err != nil {
 		return nil, nil // reading says what is wrong
 	}
@@ -50,19 +52,19 @@ func (e *evaluation) openStream(ctx context.Context, o operand) (*stream, error)
 	if limit == 0 {
 		limit = admission.Read().Available / 4 * 3
 	}
-	inPlace := s.Contiguous() && s.Bytes() >= outOfCoreIn(ctx).from() && mappable(string(path)) // which needs no memory, for any program
+	inPlace := s.Contiguous() && s.Bytes() >= operand.OutOfCoreIn(ctx).From() && operand.Mappable(string(path)) // which needs no memory, for any program
 	if inPlace || s.Bytes() <= limit/2 {
 		return nil, s.Close()
 	}
 	if e.wishes.given() {
-		return nil, errors.Join(s.Close(), fmt.Errorf("%s does not fit in memory, and read in slices it does not go with --shape, --fill, --strict-ieee and --as-written", o.name))
+		return nil, errors.Join(s.Close(), fmt.Errorf("%s does not fit in memory, and read in slices it does not go with --shape, --fill, --strict-ieee and --as-written", o.Name))
 	}
 	first, _, err := s.Next(0, 1)
 	if err != nil {
 		return nil, errors.Join(s.Close(), err)
 	}
-	e.app.notice(fmt.Sprintf("%s does not fit in memory: it is read in slices, for each pass over it", o.name))
-	return &stream{o.name, s, first.DType()}, nil
+	e.app.Notice(fmt.Sprintf("%s does not fit in memory: it is read in slices, for each pass over it", o.Name))
+	return &stream{o.Name, s, first.DType()}, nil
 }
 
 // streamed is one statement of a program that reads a stream, and how the results of slices become one.
@@ -314,8 +316,8 @@ func (r *streamRun) pass(ctx context.Context, batch []*streamed) error {
 	}
 	axis := r.stream.slices.Axis()
 	total := r.stream.slices.Shape()[axis]
-	task := r.e.app.begin("reading "+r.stream.name, total)
-	defer task.end()
+	task := r.e.app.Begin("reading "+r.stream.name, total)
+	defer task.End()
 	defer func() {
 		for _, st := range batch {
 			st.file.Close()
@@ -326,7 +328,7 @@ func (r *streamRun) pass(ctx context.Context, batch []*streamed) error {
 			t    *tensor.Tensor
 			next int64
 		}
-		b, err := await(ctx, func() (block, error) {
+		b, err := cli.Await(ctx, func() (block, error) {
 			t, next, err := r.stream.slices.Next(first, sliceEntries)
 			return block{t, next}, err
 		})
@@ -339,7 +341,7 @@ func (r *streamRun) pass(ctx context.Context, batch []*streamed) error {
 			}
 		}
 		first = b.next
-		task.reach(first, total)
+		task.Reach(first, total)
 	}
 	for _, st := range batch {
 		var err error
@@ -370,7 +372,7 @@ func (r *streamRun) join(st *streamed, t *tensor.Tensor) error {
 	if st.file == nil {
 		shape := t.Shape()
 		shape[st.at] = r.stream.slices.Shape()[r.stream.slices.Axis()]
-		st.file = distribute.Append(r.e.spill.files, shape)
+		st.file = distribute.Append(r.e.spill.Files, shape)
 	}
 	return st.file.Add(t)
 }
@@ -400,7 +402,7 @@ func (r *streamRun) slice(ctx context.Context, st *streamed, slice *tensor.Tenso
 	if err != nil {
 		return err
 	}
-	t, err := await(ctx, func() (*tensor.Tensor, error) { return r.session.Eval(ctx, st.text, args, r.e.declared[st.name]...) })
+	t, err := cli.Await(ctx, func() (*tensor.Tensor, error) { return r.session.Eval(ctx, st.text, args, r.e.declared[st.name]...) })
 	switch {
 	case err != nil:
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
 	"github.com/lacuna-sparse/lacuna/runtime"
 )
 
@@ -26,10 +27,10 @@ with each, and after how many runs a conversion has paid. With --save, eval --tu
 		Example: `  lacuna tune 'y(i) = A(i,j)*x(j)' A=web.mtx:CSC x=x.npy
   lacuna tune 'C(i,k) = A(i,j)*A(j,k)' A=a.mtx:CSR C:CSR --budget 30s --save`,
 		ValidArgsFunction: completeOperand,
-		Args:              arguments(1, -1, "a program and its operands"),
+		Args:              cli.Arguments(1, -1, "a program and its operands"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if budget <= 0 {
-				return usagef("--budget %s: want a time, such as 10s", budget)
+				return cli.Usagef("--budget %s: want a time, such as 10s", budget)
 			}
 			if err := e.parse(cmd, args); err != nil {
 				return err
@@ -47,7 +48,7 @@ with each, and after how many runs a conversion has paid. With --save, eval --tu
 
 // tune measures the program, and prints the table.
 func (e *evaluation) tune(ctx context.Context, budget time.Duration, save bool) error {
-	engine, err := runtime.EngineByName(e.engine, e.app.notice)
+	engine, err := runtime.EngineByName(e.engine, e.app.Notice)
 	if err != nil {
 		return err
 	}
@@ -61,11 +62,11 @@ func (e *evaluation) tune(ctx context.Context, budget time.Duration, save bool) 
 	if err != nil {
 		return err
 	}
-	bar := e.app.begin("tuning", -1)
+	bar := e.app.Begin("tuning", -1)
 	t, err := kernel.Tune(ctx, e.args, lacuna.TuneOptions{Budget: budget, Progress: func(done, total int) {
-		bar.reach(int64(done), int64(total))
+		bar.Reach(int64(done), int64(total))
 	}})
-	bar.end()
+	bar.End()
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (e *evaluation) tune(ctx context.Context, budget time.Duration, save bool) 
 
 // printTuning prints what was measured, the fastest first.
 func (e *evaluation) printTuning(t *lacuna.Tuning) {
-	w := tabwriter.NewWriter(e.app.stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(e.app.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "a run\tconverting\tpays after\tschedule")
 	for _, x := range t.Trials {
 		change := x.Change
@@ -110,9 +111,9 @@ func (e *evaluation) printTuning(t *lacuna.Tuning) {
 	}
 	w.Flush()
 	if t.Left > 0 {
-		fmt.Fprintf(e.app.stdout, "%d more were not tried: the budget was spent\n", t.Left)
+		fmt.Fprintf(e.app.Stdout, "%d more were not tried: the budget was spent\n", t.Left)
 	}
-	fmt.Fprintf(e.app.stdout, "\n%s\n", t.Best().Program)
+	fmt.Fprintf(e.app.Stdout, "\n%s\n", t.Best().Program)
 }
 
 // rounded writes a time with three digits.

@@ -9,6 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/operand"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/show"
 	"github.com/lacuna-sparse/lacuna/ops"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -45,15 +48,15 @@ random(…).`,
   lacuna unique labels.npy -o values=v.npy -o counts=c.npy
   lacuna unique ratings.mtx --axis 1     each row by itself
   lacuna unique labels.npy --inverse     and which of them each element is`,
-		Args:              arguments(1, 1, "one file"),
+		Args:              cli.Arguments(1, 1, "one file"),
 		ValidArgsFunction: completeFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			u.along = cmd.Flags().Changed("axis")
 			switch {
 			case u.threads < 0:
-				return usagef("--threads %d: want 0 or more", u.threads)
+				return cli.Usagef("--threads %d: want 0 or more", u.threads)
 			case u.along && u.inverse:
-				return usagef("--inverse tells places among the elements of the whole tensor: leave --axis out")
+				return cli.Usagef("--inverse tells places among the elements of the whole tensor: leave --axis out")
 			}
 			return u.run(cmd.Context(), args[0])
 		},
@@ -79,20 +82,20 @@ func (u *uniqueness) results() []string {
 }
 
 // destinations reads the values of -o.
-func (u *uniqueness) destinations() ([]destination, error) {
-	list, err := parseDestinations(u.outputs)
+func (u *uniqueness) destinations() ([]operand.Destination, error) {
+	list, err := operand.ParseDestinations(u.outputs)
 	if err != nil {
 		return nil, err
 	}
 	for i, d := range list {
 		text := u.outputs[i]
 		switch {
-		case d.name == "":
-			return nil, usagef("-o %s: say what to write there, as in -o values=%s", text, text)
-		case d.name == "inverse" && !u.inverse:
-			return nil, usagef("-o %s: there is no inverse without --inverse", text)
-		case !slices.Contains(u.results(), d.name):
-			return nil, usagef("-o %s: there is no result %s%s (the results are values, counts and, with --inverse, inverse)", text, d.name, didYouMean(d.name, u.results()))
+		case d.Name == "":
+			return nil, cli.Usagef("-o %s: say what to write there, as in -o values=%s", text, text)
+		case d.Name == "inverse" && !u.inverse:
+			return nil, cli.Usagef("-o %s: there is no inverse without --inverse", text)
+		case !slices.Contains(u.results(), d.Name):
+			return nil, cli.Usagef("-o %s: there is no result %s%s (the results are values, counts and, with --inverse, inverse)", text, d.Name, cli.DidYouMean(d.Name, u.results()))
 		}
 	}
 	return list, nil
@@ -100,37 +103,37 @@ func (u *uniqueness) destinations() ([]destination, error) {
 
 // run reads the tensor, finds its unique elements, and prints or writes them.
 func (u *uniqueness) run(ctx context.Context, file string) error {
-	src, q, err := parseSource(file, fileExists)
+	src, q, err := operand.ParseSource(file, operand.FileExists)
 	if err != nil {
-		return usagef("%s: %s", file, err)
+		return cli.Usagef("%s: %s", file, err)
 	}
-	if err := q.noParts(); err != nil {
+	if err := q.NoParts(); err != nil {
 		return err
 	}
-	if err := q.override(u.format, u.dtype); err != nil {
+	if err := q.Override(u.format, u.dtype); err != nil {
 		return err
 	}
 	writes, err := u.destinations()
 	if err != nil {
 		return err
 	}
-	engine, err := runtime.EngineByName(u.engine, u.app.notice)
+	engine, err := runtime.EngineByName(u.engine, u.app.Notice)
 	if err != nil {
 		return err
 	}
 	var labels []string
-	q.labels = &labels
-	t, err := src.load(ctx, u.app, q, nil)
+	q.Labels = &labels
+	t, err := src.Load(ctx, u.app.Env, q, nil)
 	if err != nil {
 		return err
 	}
 	if u.along && (u.axis >= t.Rank() || u.axis < -t.Rank()) {
-		return usagef("--axis %d: the tensor has %d axes, counted from 0", u.axis, t.Rank())
+		return cli.Usagef("--axis %d: the tensor has %d axes, counted from 0", u.axis, t.Rank())
 	}
-	session := lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithNotice(u.app.notice), lacuna.WithThreads(u.threads))
-	task := u.app.begin("sorting", -1)
-	found, err := await(ctx, func() (ops.Uniques, error) { return u.find(ctx, t, ops.In(session)) })
-	task.end()
+	session := lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithNotice(u.app.Notice), lacuna.WithThreads(u.threads))
+	task := u.app.Begin("sorting", -1)
+	found, err := cli.Await(ctx, func() (ops.Uniques, error) { return u.find(ctx, t, ops.In(session)) })
+	task.End()
 	if of := (*ops.Error)(nil); errors.As(err, &of) {
 		err = of.Err // the user called no function
 	}
@@ -138,18 +141,18 @@ func (u *uniqueness) run(ctx context.Context, file string) error {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	out := map[string]*tensor.Tensor{"values": found.Values, "counts": found.Counts, "inverse": found.Inverse}
-	rows := axisNames{labelsOf(found.Values, labels)}
-	names := map[string]axisNames{"values": rows, "counts": rows}
+	rows := show.AxisNames{labelsOf(found.Values, labels)}
+	names := map[string]show.AxisNames{"values": rows, "counts": rows}
 	if len(writes) == 0 {
 		for _, name := range u.results() {
-			printNamed(u.app.stdout, name, out[name], names[name])
+			show.Named(u.app.Stdout, name, out[name], names[name])
 		}
 		return nil
 	}
 	var errs []error
 	for _, d := range writes {
-		d.names = names[d.name]
-		errs = append(errs, u.app.write(ctx, d, out[d.name]))
+		d.Names = names[d.Name]
+		errs = append(errs, operand.Write(ctx, u.app.Env, d, out[d.Name]))
 	}
 	return errors.Join(errs...)
 }

@@ -6,15 +6,17 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
 )
 
 func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  noArguments(),
+		Args:  cli.NoArguments(),
 		RunE: func(*cobra.Command, []string) error {
-			fmt.Fprintf(a.stdout, "lacuna %s\n", version())
+			fmt.Fprintf(a.Stdout, "lacuna %s\n", version())
 			return nil
 		},
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/operand"
 	"github.com/lacuna-sparse/lacuna/runtime/dist"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/transport"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -17,14 +18,14 @@ import (
 func (run *rankRun) deliver(ctx context.Context, t transport.Transport, r *dist.Rank, results map[string]*dist.Tensor) (out lacuna.Outputs, written []string, err error) {
 	whole := map[string]bool{}
 	for _, d := range run.e.writes {
-		done, err := run.writePart(ctx, t, r, d, results[d.name])
+		done, err := run.writePart(ctx, t, r, d, results[d.Name])
 		if err != nil {
 			return nil, nil, err
 		}
 		if done {
-			written = append(written, d.path)
+			written = append(written, d.Path)
 		} else {
-			whole[d.name] = true
+			whole[d.Name] = true
 		}
 	}
 	out = lacuna.Outputs{}
@@ -45,11 +46,11 @@ func (run *rankRun) deliver(ctx context.Context, t transport.Transport, r *dist.
 }
 
 // writePart writes the rank's part of a result. It reports whether that was done: some files one rank writes alone.
-func (run *rankRun) writePart(ctx context.Context, t transport.Transport, r *dist.Rank, d destination, result *dist.Tensor) (bool, error) {
-	if result == nil || d.path == standard || d.qual.dims != nil || d.qual.base != "" || d.qual.coords != nil {
+func (run *rankRun) writePart(ctx context.Context, t transport.Transport, r *dist.Rank, d operand.Destination, result *dist.Tensor) (bool, error) {
+	if result == nil || d.Path == operand.Standard || d.OfReading() {
 		return false, nil
 	}
-	axis, ok := file.ShareAxis(d.path, result.Format, d.options()...)
+	axis, ok := file.ShareAxis(d.Path, result.Format, d.Options()...)
 	if !ok {
 		return false, nil
 	}
@@ -77,7 +78,7 @@ func (run *rankRun) writePart(ctx context.Context, t transport.Transport, r *dis
 	with := file.Sharing{Number: r.Rank(), Exchange: func(message []byte) ([][]byte, error) {
 		return t.Exchange(ctx, slices.Repeat([][]byte{message}, t.Size()))
 	}}
-	err = file.WriteShare(writing, d.path, part, result.Shape, slab.Lo, with, append(d.options(), file.BuildWith(builder{ctx}))...)
+	err = file.WriteShare(writing, d.Path, part, result.Shape, slab.Lo, with, append(d.Options(), file.BuildWith(operand.Builder(ctx)))...)
 	switch {
 	case err == nil:
 		return true, nil

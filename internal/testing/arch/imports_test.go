@@ -89,7 +89,10 @@ var allowed = map[string][]string{
 	"internal/testing/e2e/grids":   {},
 	"internal/testing/e2e/results": {},
 	"internal/testing/recipes":     {},
-	"cmd/lacuna":                   {"internal/distribute", "internal/spill", "internal/suggest", "runtime/dist", "runtime/dist/mpi", "runtime/dist/nccl", "runtime/dist/placement", "runtime/dist/ranks", "runtime/dist/transport", "runtime/exec", "internal/cost", "", "codegen/aot", "lang/derive", "lang", "ops", "runtime", "tensor", "tensor/file", "tensor/file/binsparse", "internal/admission", "internal/debug", "internal/diskcache", "internal/machine", "internal/spyplot", "internal/units", "internal/generate", "internal/explorer", "web", "codegen/aot/gopackage", "runtime/doctor", "runtime/ondisk"},
+	"cmd/lacuna":                   {"", "cmd/lacuna/internal/cli", "cmd/lacuna/internal/operand", "cmd/lacuna/internal/show", "codegen/aot", "codegen/aot/gopackage", "internal/admission", "internal/cost", "internal/diskcache", "internal/distribute", "internal/explorer", "internal/generate", "internal/machine", "internal/spyplot", "internal/units", "lang", "lang/derive", "ops", "runtime", "runtime/dist", "runtime/dist/mpi", "runtime/dist/nccl", "runtime/dist/placement", "runtime/dist/ranks", "runtime/dist/transport", "runtime/doctor", "runtime/exec", "runtime/ondisk", "tensor", "tensor/file", "tensor/file/binsparse", "web"},
+	"cmd/lacuna/internal/cli":      {"", "internal/suggest", "internal/units", "lang", "runtime"},
+	"cmd/lacuna/internal/operand":  {"", "cmd/lacuna/internal/cli", "internal/cost", "internal/distribute", "internal/explorer", "internal/generate", "internal/spill", "internal/units", "runtime", "runtime/dist/placement", "runtime/exec", "tensor", "tensor/file"},
+	"cmd/lacuna/internal/show":     {"cmd/lacuna/internal/cli", "internal/units", "tensor"},
 
 	// The explorer.
 	"internal/generate": {"tensor"},

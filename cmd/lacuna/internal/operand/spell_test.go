@@ -1,4 +1,4 @@
-package main
+package operand
 
 import "testing"
 
@@ -13,7 +13,7 @@ func TestReadingIsCopied(t *testing.T) {
 		{"stored=mmcsf", ":stored=mmcsf", `must(tensor.MMCSF(must(file.Read("a"))))`},
 		{"stored=symmetric_lower", ":stored=symmetric_lower", `must(must(file.Read("a")).Triangle(must(tensor.ParseStructure("symmetric_lower"))))`},
 	} {
-		q, err := parseQualifiers(c.text)
+		q, err := ParseQualifiers(c.text)
 		if err != nil {
 			t.Fatal(err)
 		}

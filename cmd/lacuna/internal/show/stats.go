@@ -1,12 +1,14 @@
-package main
+package show
 
 import (
 	"context"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
 
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
 	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -128,29 +130,56 @@ func axisName(axis, rank int) string {
 	return fmt.Sprintf("slice of axis %d", axis)
 }
 
-// printAxes prints how many entries each row, column or slice has.
-func (a *app) printAxes(ctx context.Context, shape []int64, coords [][]int64) error {
-	a.printf("\n%s", statsHeader("entries per"))
+// Axes prints how many entries each row, column or slice has.
+func Axes(ctx context.Context, a *cli.Env, shape []int64, coords [][]int64) error {
+	a.Printf("\n%s", statsHeader("entries per"))
 	for axis, n := range shape {
-		s, err := await(ctx, func() (tensor.FibreStats, error) { return sliceLengths(coords[axis], n), nil })
+		s, err := cli.Await(ctx, func() (tensor.FibreStats, error) { return sliceLengths(coords[axis], n), nil })
 		if err != nil {
 			return err
 		}
-		a.printf("%s", statsRow(axisName(axis, len(shape)), s))
+		a.Printf("%s", statsRow(axisName(axis, len(shape)), s))
 	}
 	return nil
 }
 
-// printLevels prints the lengths of the fibres of each level.
-func (a *app) printLevels(t *tensor.Tensor) error {
-	a.printf("\n%s", statsHeader(fmt.Sprintf("levels of %s", t.Format())))
+// Levels prints the lengths of the fibres of each level.
+func Levels(a *cli.Env, t *tensor.Tensor) error {
+	a.Printf("\n%s", statsHeader(fmt.Sprintf("levels of %s", t.Format())))
 	order := t.Format().Order()
 	for k, level := range t.Levels() {
 		s, err := t.FibreLengths(k)
 		if err != nil {
 			return err
 		}
-		a.printf("%s", statsRow(fmt.Sprintf("%d: %s, axis %d", k, level.LevelType, order[k]), s))
+		a.Printf("%s", statsRow(fmt.Sprintf("%d: %s, axis %d", k, level.LevelType, order[k]), s))
 	}
+	return nil
+}
+
+// Summary prints what can be said on one line each.
+func Summary(ctx context.Context, a *cli.Env, src fmt.Stringer, t *tensor.Tensor) error {
+	values, err := cli.Await(ctx, func() (valueStats, error) { return valuesOf(t), nil })
+	if err != nil {
+		return err
+	}
+	line := func(what, format string, args ...any) {
+		a.Printf("%-8s %s\n", what, fmt.Sprintf(format, args...))
+	}
+	line("tensor", "%s", src)
+	if st, err := os.Stat(src.String()); err == nil && st.Mode().IsRegular() {
+		line("file", "%s", units.FormatBytes(st.Size()))
+	}
+	line("shape", "%s", cli.FormatShape(t.Shape()))
+	line("type", "%s", t.DType())
+	line("stored", "%s of %s elements (%s), as %s in %s of memory", units.FormatCount(t.NNZ()), cli.FormatElements(t.Shape()),
+		percentage(t), t.Format(), units.FormatBytes(t.Bytes()))
+	if t.Format().IsDense() {
+		line("entries", "%s that are not %s (%.3g%%)", units.FormatCount(t.NNZ()-values.fill), t.Fill(),
+			100*float64(t.NNZ()-values.fill)/max(1, cli.Elements(t.Shape())))
+	} else {
+		line("fill", "%s", t.Fill())
+	}
+	line("values", "%s", values.describe(t.DType()))
 	return nil
 }

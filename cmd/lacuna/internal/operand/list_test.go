@@ -1,11 +1,13 @@
-package main
+package operand
 
 import (
-	"bufio"
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
 )
 
 // TestListFolder: a folder is no tensor, unless it says so.
@@ -21,11 +23,11 @@ func TestListFolder(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	a := &app{stdout: bufio.NewWriter(&out)}
-	if err := a.listFolder(dir); err != nil {
+	a := cli.NewEnv(&out, io.Discard)
+	if err := listFolder(a, dir); err != nil {
 		t.Fatal(err)
 	}
-	a.stdout.Flush()
+	a.Stdout.Flush()
 	if want := "a.mtx\nb.mtx.gz\nz/\n"; out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}

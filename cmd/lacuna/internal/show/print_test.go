@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"bufio"
@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -27,7 +28,7 @@ func matrix(t *testing.T, format string) *tensor.Tensor {
 // dense is a tensor of n numbers from 0 on.
 func dense(t *testing.T, shape ...int64) *tensor.Tensor {
 	t.Helper()
-	values := make([]float64, int(elements(shape)))
+	values := make([]float64, int(cli.Elements(shape)))
 	for i := range values {
 		values[i] = float64(i)
 	}
@@ -41,7 +42,7 @@ func dense(t *testing.T, shape ...int64) *tensor.Tensor {
 func printed(a *tensor.Tensor) string {
 	var b strings.Builder
 	w := bufio.NewWriter(&b)
-	printTensor(w, "A", a)
+	Tensor(w, "A", a)
 	w.Flush()
 	return b.String()
 }

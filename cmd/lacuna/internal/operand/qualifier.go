@@ -1,4 +1,4 @@
-package main
+package operand
 
 import (
 	"errors"
@@ -6,12 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
 	"github.com/lacuna-sparse/lacuna/tensor"
 	"github.com/lacuna-sparse/lacuna/tensor/file"
 )
 
-// qualifiers are what follows a file, a generator or a name behind colons:
+// Qualifiers are what follows a file, a generator or a name behind colons:
 //
 //	:CSR            the storage format
 //	:CSR[f32]       and the element type; :[f32] the type alone
@@ -23,27 +24,27 @@ import (
 //	:base=0         indices of a text file count from 0
 //	:stored=mmcsf   an operand in parts, or as a triangle: stored=symmetric_lower
 //	:CSR over (r)   placed so over the ranks that run a program; :over (r) or :replicated alone
-type qualifiers struct {
-	format string // as tensor.ParseFormat takes it; "" if not given
-	dtype  tensor.DType
+type Qualifiers struct {
+	Format string       // as tensor.ParseFormat takes it; "" if not given
+	DType  tensor.DType // Invalid if not given
 	kind   string
 	entry  string
 	dims   []int64
 	base   string // "0", "1", or "" if not given
 	coords []string
 	nodes  bool   // coords are numbered together
-	stored string // "" if as one tensor
-	layout string // "" if no placement is given
+	Stored string // "" if as one tensor
+	Layout string // "" if no placement is given
 
-	labels *[]string // where the labels of a column go that is read; nil: nowhere
+	Labels *[]string // where the labels of a column go that is read; nil: nowhere
 }
 
 // qualifierKeys are the words before "=".
 var qualifierKeys = []string{"base", "coords", "dims", "entry", "kind", "nodes", "stored"}
 
-// parseQualifiers reads the text behind the first colon.
-func parseQualifiers(text string) (qualifiers, error) {
-	var q qualifiers
+// ParseQualifiers reads the text behind the first colon.
+func ParseQualifiers(text string) (Qualifiers, error) {
+	var q Qualifiers
 	for part := range strings.SplitSeq(text, ":") {
 		var err error
 		part, layout := cutLayout(part)
@@ -51,7 +52,7 @@ func parseQualifiers(text string) (qualifiers, error) {
 			if _, err := placement.Parse(layout, -1); err != nil {
 				return q, err
 			}
-			if q.layout = layout; part == "" {
+			if q.Layout = layout; part == "" {
 				continue
 			}
 		}
@@ -68,21 +69,21 @@ func parseQualifiers(text string) (qualifiers, error) {
 }
 
 // setFormat reads FORMAT, FORMAT[TYPE] or [TYPE].
-func (q *qualifiers) setFormat(text string) error {
-	if q.format != "" || q.dtype.Valid() {
+func (q *Qualifiers) setFormat(text string) error {
+	if q.Format != "" || q.DType.Valid() {
 		return fmt.Errorf("more than one format: %q comes after %s", text, q)
 	}
 	format := text
-	if head, inner, ok := cutBrackets(text); ok && !isOrder(inner) {
+	if head, inner, ok := cutBrackets(text); ok && !IsOrder(inner) {
 		dt, err := tensor.ParseDType(inner)
 		if err != nil {
 			return err
 		}
-		format, q.dtype = head, dt
+		format, q.DType = head, dt
 	} else if dt, err := tensor.ParseDType(text); err == nil && !isFormat(text) {
-		format, q.dtype = "", dt
+		format, q.DType = "", dt
 	}
-	if format == "" && q.dtype.Valid() {
+	if format == "" && q.DType.Valid() {
 		return nil
 	}
 	if format == "" {
@@ -95,7 +96,7 @@ func (q *qualifiers) setFormat(text string) error {
 		}
 		return err
 	}
-	q.format = format
+	q.Format = format
 	return nil
 }
 
@@ -108,8 +109,8 @@ func cutBrackets(text string) (head, inner string, ok bool) {
 	return text[:open], text[open+1 : len(text)-1], true
 }
 
-// isOrder says that brackets hold the order of a format's levels, not a type.
-func isOrder(inner string) bool {
+// IsOrder says that brackets hold the order of a format's levels, not a type.
+func IsOrder(inner string) bool {
 	return strings.Trim(inner, "0123456789, ") == ""
 }
 
@@ -124,7 +125,7 @@ func isFormat(text string) bool {
 }
 
 // set reads key=value.
-func (q *qualifiers) set(key, value string) error {
+func (q *Qualifiers) set(key, value string) error {
 	var err error
 	if slices.Contains(qualifierKeys, key) && (value == "" || (key == "coords" || key == "nodes") && slices.Contains(strings.Split(value, ","), "")) {
 		return fmt.Errorf("%s=%s: a name or number is missing", key, value)
@@ -148,14 +149,14 @@ func (q *qualifiers) set(key, value string) error {
 	case "stored":
 		err = q.setStored(value)
 	default:
-		err = fmt.Errorf("unknown option %q%s (options are %s)", key, didYouMean(key, qualifierKeys), strings.Join(qualifierKeys, ", "))
+		err = fmt.Errorf("unknown option %q%s (options are %s)", key, cli.DidYouMean(key, qualifierKeys), strings.Join(qualifierKeys, ", "))
 	}
 	return err
 }
 
 func knownKind(name string) error {
 	if names := kindNames(); !slices.Contains(names, name) {
-		return fmt.Errorf("unknown kind of file %q%s (kinds are %s)", name, didYouMean(name, names), strings.Join(names, ", "))
+		return fmt.Errorf("unknown kind of file %q%s (kinds are %s)", name, cli.DidYouMean(name, names), strings.Join(names, ", "))
 	}
 	return nil
 }
@@ -179,7 +180,7 @@ func spelled(option string) string { return optionWords[option] }
 func parseDims(text string) ([]int64, error) {
 	var dims []int64
 	for part := range strings.SplitSeq(text, ",") {
-		n, err := parseExtent(part)
+		n, err := ParseExtent(part)
 		if err != nil {
 			return nil, err
 		}
@@ -188,8 +189,8 @@ func parseDims(text string) ([]int64, error) {
 	return dims, nil
 }
 
-// parseExtent reads a size: digits, or a whole number like 1e6.
-func parseExtent(text string) (int64, error) {
+// ParseExtent reads a size: digits, or a whole number like 1e6.
+func ParseExtent(text string) (int64, error) {
 	v, err := tensor.ParseScalar(strings.TrimSpace(text), tensor.Int64)
 	if err != nil || v.Int64() < 0 {
 		return 0, fmt.Errorf("%q is not a size: want a whole number that is not negative", text)
@@ -197,29 +198,29 @@ func parseExtent(text string) (int64, error) {
 	return v.Int64(), nil
 }
 
-// formatFor resolves the format for a rank; the second result is false if none
+// FormatFor resolves the format for a rank; the second result is false if none
 // was given.
-func (q qualifiers) formatFor(rank int) (tensor.Format, bool, error) {
-	if q.format == "" {
+func (q Qualifiers) FormatFor(rank int) (tensor.Format, bool, error) {
+	if q.Format == "" {
 		return tensor.Format{}, false, nil
 	}
-	f, err := tensor.ParseFormat(q.format, rank)
+	f, err := tensor.ParseFormat(q.Format, rank)
 	return f, err == nil, err
 }
 
-// options are the qualifiers as options of package file.
-func (q qualifiers) options() []file.Option {
-	opts := []file.Option{file.SpellOptions(spelled), file.LabelsInto(q.labels)}
+// Options are the qualifiers as options of package file.
+func (q Qualifiers) Options() []file.Option {
+	opts := []file.Option{file.SpellOptions(spelled), file.LabelsInto(q.Labels)}
 	if q.nodes {
 		opts = append(opts, file.Nodes(q.coords...))
 	} else if q.coords != nil {
 		opts = append(opts, file.Coords(q.coords...))
 	}
-	if q.format != "" {
-		opts = append(opts, file.FormatNamed(q.format))
+	if q.Format != "" {
+		opts = append(opts, file.FormatNamed(q.Format))
 	}
-	if q.dtype.Valid() {
-		opts = append(opts, file.As(q.dtype))
+	if q.DType.Valid() {
+		opts = append(opts, file.As(q.DType))
 	}
 	if q.kind != "" {
 		opts = append(opts, file.OfKind(q.kind))
@@ -236,15 +237,34 @@ func (q qualifiers) options() []file.Option {
 	return opts
 }
 
-// ofFile says whether there are qualifiers that only files have.
-func (q qualifiers) ofFile() bool {
+// OfFile says whether there are qualifiers that only files have.
+func (q Qualifiers) OfFile() bool {
 	return q.kind != "" || q.entry != "" || q.dims != nil || q.base != "" || q.coords != nil
 }
 
 // String writes format and type as they are read.
-func (q qualifiers) String() string {
-	if !q.dtype.Valid() {
-		return q.format
+func (q Qualifiers) String() string {
+	if !q.DType.Valid() {
+		return q.Format
 	}
-	return q.format + "[" + q.dtype.String() + "]"
+	return q.Format + "[" + q.DType.String() + "]"
+}
+
+// Override replaces format and type by those of the flags that are set.
+func (q *Qualifiers) Override(format, dtype string) error {
+	if format != "" {
+		if !isFormat(format) {
+			_, err := tensor.ParseFormat(format, -1)
+			return cli.Usagef("--format: %s", err)
+		}
+		q.Format = format
+	}
+	if dtype != "" {
+		dt, err := tensor.ParseDType(dtype)
+		if err != nil {
+			return cli.Usagef("--dtype: %s", err)
+		}
+		q.DType = dt
+	}
+	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package operand
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
 	"github.com/lacuna-sparse/lacuna/internal/generate"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -32,11 +33,14 @@ var generatorKeys = map[string][]string{
 	"range":  {"dtype"},
 }
 
+// IsGenerator reports whether there is a generator of a name.
+func IsGenerator(name string) bool { return generatorKeys[name] != nil }
+
 // cutGenerator splits "random(…):CSR" behind the parenthesis. What starts like a
 // generator is one, closed or not.
 func cutGenerator(text string) (head, rest string, ok bool) {
 	name, _, found := strings.Cut(text, "(")
-	if !found || !isName(name) {
+	if !found || !IsName(name) {
 		return "", "", false
 	}
 	closing := strings.IndexByte(text, ')')
@@ -51,10 +55,10 @@ func parseGenerator(text string) (*generator, error) {
 	name, args, _ := strings.Cut(strings.TrimSuffix(text, ")"), "(")
 	keys, ok := generatorKeys[name]
 	if !ok {
-		return nil, usagef("unknown generator %q%s (there are random and range)", name, didYouMean(name, []string{"random", "range"}))
+		return nil, cli.Usagef("unknown generator %q%s (there are random and range)", name, cli.DidYouMean(name, []string{"random", "range"}))
 	}
 	if !strings.HasSuffix(text, ")") {
-		return nil, usagef("%s( is not closed: write %s(10,10)", name, name)
+		return nil, cli.Usagef("%s( is not closed: write %s(10,10)", name, name)
 	}
 	g := &generator{text: text, name: name, density: -1, nnz: -1, seed: 1}
 	for arg := range strings.SplitSeq(args, ",") {
@@ -65,10 +69,10 @@ func parseGenerator(text string) (*generator, error) {
 		case arg == "" && strings.TrimSpace(args) == "":
 		case !named:
 			var n int64
-			n, err = parseExtent(arg)
+			n, err = ParseExtent(arg)
 			g.shape = append(g.shape, n)
 		case !slices.Contains(keys, key):
-			err = usagef("%s has no argument %q%s", name, key, didYouMean(key, keys))
+			err = cli.Usagef("%s has no argument %q%s", name, key, cli.DidYouMean(key, keys))
 		default:
 			err = g.set(key, strings.TrimSpace(value))
 		}
@@ -85,15 +89,15 @@ func (g *generator) set(key, value string) (err error) {
 	case "density":
 		g.density, err = strconv.ParseFloat(value, 64)
 		if err != nil || !(g.density >= 0 && g.density <= 1) {
-			return usagef("density=%s: want a number from 0 to 1", value)
+			return cli.Usagef("density=%s: want a number from 0 to 1", value)
 		}
 	case "nnz":
-		g.nnz, err = parseExtent(value)
+		g.nnz, err = ParseExtent(value)
 	case "seed":
 		g.seeded = true
 		g.seed, err = strconv.ParseUint(value, 10, 64)
 		if err != nil {
-			return usagef("seed=%s: want a whole number that is not negative", value)
+			return cli.Usagef("seed=%s: want a whole number that is not negative", value)
 		}
 	case "dtype":
 		g.dtype, err = tensor.ParseDType(value)
@@ -105,25 +109,26 @@ func (g *generator) set(key, value string) (err error) {
 func (g *generator) check() error {
 	switch {
 	case len(g.shape) > tensor.MaxRank:
-		return usagef("%d dimensions: there may be %d", len(g.shape), tensor.MaxRank)
+		return cli.Usagef("%d dimensions: there may be %d", len(g.shape), tensor.MaxRank)
 	case g.name == "range" && len(g.shape) != 1:
-		return usagef("range takes one size, such as range(10)")
+		return cli.Usagef("range takes one size, such as range(10)")
 	case g.density >= 0 && g.nnz >= 0:
-		return usagef("density and nnz say the same thing: give one of them")
-	case float64(g.nnz) > elements(g.shape):
-		return usagef("nnz=%d is more than the %.0f elements there are", g.nnz, elements(g.shape))
+		return cli.Usagef("density and nnz say the same thing: give one of them")
+	case float64(g.nnz) > cli.Elements(g.shape):
+		return cli.Usagef("nnz=%d is more than the %.0f elements there are", g.nnz, cli.Elements(g.shape))
 	}
 	return nil
 }
 
+// String implements source.
 func (g *generator) String() string { return g.text }
 
-// load implements source.
-func (g *generator) load(ctx context.Context, a *app, q qualifiers, fill *tensor.Scalar) (*tensor.Tensor, error) {
-	if q.ofFile() {
-		return nil, usagef("%s is no file: it takes a format and a type only", g.text)
+// Load implements source.
+func (g *generator) Load(ctx context.Context, a *cli.Env, q Qualifiers, fill *tensor.Scalar) (*tensor.Tensor, error) {
+	if q.OfFile() {
+		return nil, cli.Usagef("%s is no file: it takes a format and a type only", g.text)
 	}
-	return a.making(ctx, "making "+g.text, func() (*tensor.Tensor, error) {
+	return cli.Making(ctx, a, "making "+g.text, func() (*tensor.Tensor, error) {
 		t, err := g.make(ctx, q, fill)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", g.text, err)
@@ -133,8 +138,8 @@ func (g *generator) load(ctx context.Context, a *app, q qualifiers, fill *tensor
 }
 
 // make makes the tensor. It depends on the arguments and the seed only.
-func (g *generator) make(ctx context.Context, q qualifiers, fill *tensor.Scalar) (*tensor.Tensor, error) {
-	format, given, err := q.formatFor(len(g.shape))
+func (g *generator) make(ctx context.Context, q Qualifiers, fill *tensor.Scalar) (*tensor.Tensor, error) {
+	format, given, err := q.FormatFor(len(g.shape))
 	if err != nil {
 		return nil, err
 	}
@@ -153,10 +158,10 @@ func (g *generator) make(ctx context.Context, q qualifiers, fill *tensor.Scalar)
 
 // elementType is the type of the generator's own arguments, of the qualifiers,
 // or the usual one.
-func (g *generator) elementType(q qualifiers) tensor.DType {
+func (g *generator) elementType(q Qualifiers) tensor.DType {
 	switch {
-	case q.dtype.Valid():
-		return q.dtype
+	case q.DType.Valid():
+		return q.DType
 	case g.dtype.Valid():
 		return g.dtype
 	case g.name == "range":

@@ -1,9 +1,10 @@
-package main
+package show
 
 import (
 	"math"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/internal/generate"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -29,7 +30,10 @@ func TestSliceLengths(t *testing.T) {
 
 // TestSliceLengthsOfCSR compares with what package tensor counts.
 func TestSliceLengthsOfCSR(t *testing.T) {
-	a := generated(t, "random(50,40,density=0.05)", qualifiers{})
+	a, err := generate.Recipe{Shape: []int64{50, 40}, Density: 0.05, NNZ: -1, Seed: 1, DType: tensor.Float64}.Tensor(tensor.FromColumns)
+	if err != nil {
+		t.Fatal(err)
+	}
 	coords, _, err := a.ToCoords()
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package main
+package operand
 
 import (
 	"context"
@@ -8,17 +8,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
 	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/tensor/file"
 )
 
-// items lists what is in a file of several things, if none of them is named.
-func (a *app) items(ctx context.Context, src source, q qualifiers) ([]file.Item, error) {
-	path, ok := src.(diskFile)
-	if !ok || q.entry != "" || q.coords != nil || q.kind != "" || path == standard {
+// Items lists what is in a file of several things, if none of them is named.
+func Items(ctx context.Context, src Source, q Qualifiers) ([]file.Item, error) {
+	path, ok := src.(DiskFile)
+	if !ok || q.entry != "" || q.coords != nil || q.kind != "" || path == Standard {
 		return nil, nil
 	}
-	return await(ctx, func() ([]file.Item, error) {
+	return cli.Await(ctx, func() ([]file.Item, error) {
 		items, err := file.List(string(path), file.SpellOptions(spelled))
 		if err != nil && len(items) == 0 {
 			return nil, nil // reading says it better
@@ -27,19 +28,19 @@ func (a *app) items(ctx context.Context, src source, q qualifiers) ([]file.Item,
 	})
 }
 
-// list prints what is in a file.
-func (a *app) list(ctx context.Context, path string) error {
-	items, err := await(ctx, func() ([]file.Item, error) { return file.List(path, file.SpellOptions(spelled)) })
+// List prints what is in a file.
+func List(ctx context.Context, a *cli.Env, path string) error {
+	items, err := cli.Await(ctx, func() ([]file.Item, error) { return file.List(path, file.SpellOptions(spelled)) })
 	if err != nil {
 		return err
 	}
 	switch info, err := os.Stat(path); {
 	case len(items) > 0:
-		a.printItems(path, items)
+		PrintItems(a, path, items)
 	case err == nil && info.IsDir() && !holdsTensor(path):
-		return a.listFolder(path)
+		return listFolder(a, path)
 	default:
-		a.printf("%s holds one tensor\n", path)
+		a.Printf("%s holds one tensor\n", path)
 	}
 	return nil
 }
@@ -53,37 +54,37 @@ func holdsTensor(folder string) bool {
 }
 
 // listFolder prints what in a folder can be read: files by their names, and folders.
-func (a *app) listFolder(folder string) error {
+func listFolder(a *cli.Env, folder string) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		switch name := printable(e.Name()); {
+		switch name := cli.Printable(e.Name()); {
 		case e.IsDir():
-			a.printf("%s/\n", name)
-		case readable(e.Name()):
-			a.printf("%s\n", name)
+			a.Printf("%s/\n", name)
+		case Readable(e.Name()):
+			a.Printf("%s\n", name)
 		}
 	}
 	return nil
 }
 
-// readable reports whether tensors are read from files of that name.
-func readable(name string) bool {
+// Readable reports whether tensors are read from files of that name.
+func Readable(name string) bool {
 	plain := strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".bz2")
 	return slices.ContainsFunc(file.Kinds(), func(k file.Kind) bool {
 		return slices.ContainsFunc(k.Extensions, func(e string) bool { return strings.HasSuffix(plain, e) })
 	})
 }
 
-// printItems prints what is in a file, with the words that name it.
-func (a *app) printItems(path string, items []file.Item) {
+// PrintItems prints what is in a file, with the words that name it.
+func PrintItems(a *cli.Env, path string, items []file.Item) {
 	rows := [][]string{{"to read it", "holds", "shape", "type", "stored"}}
 	for _, item := range items {
-		row := []string{":entry=" + printable(item.Entry), item.Holds, "", "", ""}
+		row := []string{":entry=" + cli.Printable(item.Entry), item.Holds, "", "", ""}
 		if item.Shape != nil {
-			row[2] = formatShape(item.Shape)
+			row[2] = cli.FormatShape(item.Shape)
 		}
 		if item.DType.Valid() {
 			row[3] = item.DType.String()
@@ -92,7 +93,7 @@ func (a *app) printItems(path string, items []file.Item) {
 			row[4] = units.FormatCount(item.Stored)
 		}
 		if item.Note != "" {
-			row[4] = "(" + printable(item.Note) + ")"
+			row[4] = "(" + cli.Printable(item.Note) + ")"
 		}
 		rows = append(rows, row)
 	}
@@ -102,25 +103,15 @@ func (a *app) printItems(path string, items []file.Item) {
 			widths[k] = max(widths[k], len([]rune(cell)))
 		}
 	}
-	a.printf("%s holds:\n", path)
+	a.Printf("%s holds:\n", path)
 	for _, row := range rows {
 		var b strings.Builder
 		for k, cell := range row {
 			fmt.Fprintf(&b, "%-*s  ", widths[k], cell)
 		}
-		a.printf("%s\n", strings.TrimRight(b.String(), " "))
+		a.Printf("%s\n", strings.TrimRight(b.String(), " "))
 	}
 	if columns := slices.ContainsFunc(items, func(item file.Item) bool { return item.Holds == "column" }); columns {
-		a.printf("to read rows as entries: %s, or of a graph %s, with :entry=NAME for their values\n", optionWords["Coords"], optionWords["Nodes"])
+		a.Printf("to read rows as entries: %s, or of a graph %s, with :entry=NAME for their values\n", optionWords["Coords"], optionWords["Nodes"])
 	}
-}
-
-// printable is a text of a file without what would change a terminal.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			return '?'
-		}
-		return r
-	}, text)
 }

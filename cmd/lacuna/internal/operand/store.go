@@ -1,4 +1,4 @@
-package main
+package operand
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/distribute"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/lacuna-sparse/lacuna/tensor/file"
 )
 
 // inMemory is the session that brings tensors into the formats asked for. Its
@@ -18,19 +19,19 @@ var inMemory = sync.OnceValue(func() *lacuna.Session { return lacuna.NewSession(
 
 // converter is that session, or the one of --memory.
 func converter(ctx context.Context) *lacuna.Session {
-	if c := outOfCoreIn(ctx); c != nil {
+	if c := OutOfCoreIn(ctx); c != nil {
 		return c.converter
 	}
 	return inMemory()
 }
 
-// store brings a tensor into a format.
-func store(ctx context.Context, t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
+// Store brings a tensor into a format.
+func Store(ctx context.Context, t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
 	if t.NNZ() < cost.EngineEntries {
 		return t.Convert(format)
 	}
-	if c := outOfCoreIn(ctx); c != nil && t.Bytes() > c.limit && distribute.Turns(t, format) {
-		return distribute.Turn(ctx, c.files, t, format, c.limit)
+	if c := OutOfCoreIn(ctx); c != nil && t.Bytes() > c.Limit && distribute.Turns(t, format) {
+		return distribute.Turn(ctx, c.Files, t, format, c.Limit)
 	}
 	return converter(ctx).Convert(ctx, t, format)
 }
@@ -52,7 +53,9 @@ func columns(coords [][]int64) []tensor.Array {
 	return arrays
 }
 
-// builder makes the tensors of a file that is read or written.
+// Builder makes the tensors of a file that is read or written.
+func Builder(ctx context.Context) file.Builder { return builder{ctx} }
+
 type builder struct{ ctx context.Context }
 
 // FromColumns implements file.Builder.
@@ -62,5 +65,5 @@ func (b builder) FromColumns(shape []int64, format tensor.Format, coords []tenso
 
 // Convert implements file.Builder.
 func (b builder) Convert(t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
-	return store(b.ctx, t, format)
+	return Store(b.ctx, t, format)
 }

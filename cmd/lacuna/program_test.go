@@ -1,28 +1,6 @@
 package main
 
-import (
-	"testing"
-	"time"
-)
-
-func TestFormats(t *testing.T) {
-	tests := []struct{ got, want string }{
-		{formatDuration(999), "999 ns"},
-		{formatDuration(1500 * time.Microsecond), "1.5 ms"},
-		{formatDuration(90 * time.Second), "90 s"},
-		{formatShape(nil), "scalar"},
-		{formatShape([]int64{3, 0, 4}), "3x0x4"},
-		{didYouMean("evla", []string{"eval", "explain"}), "; did you mean eval?"},
-		{didYouMean("a", []string{"A", "b"}), "; did you mean A?"},
-		{didYouMean("x", []string{"y", "z"}), ""},
-		{didYouMean("loop", []string{"loops", "plan"}), "; did you mean loops?"},
-	}
-	for _, test := range tests {
-		if test.got != test.want {
-			t.Errorf("got %q, want %q", test.got, test.want)
-		}
-	}
-}
+import "testing"
 
 func TestProgramNames(t *testing.T) {
 	p, err := parseProgram("t(i) = A(i,j)*x(p(j))*alpha; y(q(i)) += t(i); z = sum_i t(i)")

@@ -1,4 +1,6 @@
-package main
+// Package show prints tensors for people: their elements (print.go), what can be counted of them (stats.go), and their arrays as
+// other programs call these (foreignarrays.go).
+package show
 
 import (
 	"bufio"
@@ -8,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
 	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -21,17 +24,17 @@ const (
 	lineWidth    = 80
 )
 
-// printTensor prints a result: a line that describes it and its elements,
+// Tensor prints a result: a line that describes it and its elements,
 // those of a long one abbreviated. Small matrices are drawn as such, with a dot
 // for what is not stored; vectors stored densely as a row; all else as a list
 // of coordinates and values, in storage order.
-func printTensor(w *bufio.Writer, name string, t *tensor.Tensor) { printNamed(w, name, t, nil) }
+func Tensor(w *bufio.Writer, name string, t *tensor.Tensor) { Named(w, name, t, nil) }
 
-// axisNames are the names of coordinates along axes, such as labels that were summed by; nil of an axis that has none.
-type axisNames [][]string
+// AxisNames are the names of coordinates along axes, such as labels that were summed by; nil of an axis that has none.
+type AxisNames [][]string
 
-// of are the names along an axis.
-func (n axisNames) of(axis int) []string {
+// Of are the names along an axis.
+func (n AxisNames) Of(axis int) []string {
 	if axis < len(n) {
 		return n[axis]
 	}
@@ -39,20 +42,20 @@ func (n axisNames) of(axis int) []string {
 }
 
 // any reports whether an axis has names.
-func (n axisNames) any() bool {
+func (n AxisNames) any() bool {
 	return slices.ContainsFunc(n, func(names []string) bool { return names != nil })
 }
 
-// printNamed is printTensor with the names along axes that have some.
-func printNamed(w *bufio.Writer, name string, t *tensor.Tensor, names axisNames) {
+// Named is [Tensor] with the names along axes that have some.
+func Named(w *bufio.Writer, name string, t *tensor.Tensor, names AxisNames) {
 	if t.Rank() == 0 {
 		fmt.Fprintf(w, "%s = %s  (%s)\n", name, formatExact(t.At()), t.DType())
 		return
 	}
-	fmt.Fprintf(w, "%s: %s\n", name, describe(t))
+	fmt.Fprintf(w, "%s: %s\n", name, Describe(t))
 	shape := t.Shape()
 	switch {
-	case elements(shape) == 0:
+	case cli.Elements(shape) == 0:
 	case names.any() && t.Rank() <= 2 && t.Format().IsDense():
 		printMatrix(w, t, names)
 	case t.Rank() == 1 && t.Format().IsDense():
@@ -64,9 +67,9 @@ func printNamed(w *bufio.Writer, name string, t *tensor.Tensor, names axisNames)
 	}
 }
 
-// describe is the line above a tensor.
-func describe(t *tensor.Tensor) string {
-	s := fmt.Sprintf("%s %s %s", formatShape(t.Shape()), t.DType(), t.Format())
+// Describe is the line above a tensor.
+func Describe(t *tensor.Tensor) string {
+	s := fmt.Sprintf("%s %s %s", cli.FormatShape(t.Shape()), t.DType(), t.Format())
 	if t.Format().IsDense() {
 		return s
 	}
@@ -75,7 +78,7 @@ func describe(t *tensor.Tensor) string {
 
 // percentage says which part of the elements is stored.
 func percentage(t *tensor.Tensor) string {
-	total := elements(t.Shape())
+	total := cli.Elements(t.Shape())
 	if total == 0 {
 		return "of none"
 	}
@@ -178,7 +181,7 @@ func printRow(w *bufio.Writer, cells []string, width int) {
 }
 
 // printMatrix draws a matrix, or a vector as a column, with a name before each row and over each column if there are any.
-func printMatrix(w *bufio.Writer, t *tensor.Tensor, names axisNames) {
+func printMatrix(w *bufio.Writer, t *tensor.Tensor, names AxisNames) {
 	stored := storedAt(t)
 	rows, columns := ends(t.Dims()[0], wholeRows), []int64{0}
 	if t.Rank() == 2 {
@@ -186,12 +189,12 @@ func printMatrix(w *bufio.Writer, t *tensor.Tensor, names axisNames) {
 	}
 	width, wide := 1, 0
 	lines, heads := make([][]string, len(rows)), make([]string, len(rows))
-	if list := names.of(1); list != nil {
+	if list := names.Of(1); list != nil {
 		over := make([]string, len(columns))
 		for n, j := range columns {
 			over[n] = gap
 			if j >= 0 {
-				over[n] = shortenEnd(printable(list[j]))
+				over[n] = shortenEnd(cli.Printable(list[j]))
 			}
 			width = max(width, len([]rune(over[n])))
 		}
@@ -200,8 +203,8 @@ func printMatrix(w *bufio.Writer, t *tensor.Tensor, names axisNames) {
 	first := len(lines) - len(rows)
 	for n, i := range rows {
 		n += first
-		if list := names.of(0); list != nil && i >= 0 {
-			heads[n] = "  " + shortenEnd(printable(list[i]))
+		if list := names.Of(0); list != nil && i >= 0 {
+			heads[n] = "  " + shortenEnd(cli.Printable(list[i]))
 			wide = max(wide, len([]rune(heads[n])))
 		}
 		for _, j := range columns {
@@ -224,12 +227,12 @@ func printMatrix(w *bufio.Writer, t *tensor.Tensor, names axisNames) {
 	}
 }
 
-// listLabels are the labels of a column in the order of their numbers, the first few if there are many.
-func listLabels(labels []string) string {
+// Labels are the labels of a column in the order of their numbers, the first few if there are many.
+func Labels(labels []string) string {
 	const most = 8
 	var list []string
 	for _, l := range labels[:min(most, len(labels))] {
-		if l = shortenEnd(printable(l)); strings.Contains(l, ",") {
+		if l = shortenEnd(cli.Printable(l)); strings.Contains(l, ",") {
 			l = strconv.Quote(l)
 		}
 		list = append(list, l)
@@ -263,7 +266,7 @@ func storedAt(t *tensor.Tensor) map[[2]int64]bool {
 }
 
 // printEntries lists coordinates, or what they are called, and values.
-func printEntries(w *bufio.Writer, t *tensor.Tensor, names axisNames) {
+func printEntries(w *bufio.Writer, t *tensor.Tensor, names AxisNames) {
 	list := ends(t.NNZ(), wholeEntries)
 	if int64(len(list)) < t.NNZ() {
 		list = ends(t.NNZ(), wholeEntries/2)
@@ -277,8 +280,8 @@ func printEntries(w *bufio.Writer, t *tensor.Tensor, names axisNames) {
 		}
 		var parts []string
 		for axis, c := range coordinate(t, p) {
-			if list := names.of(axis); list != nil {
-				parts = append(parts, shortenEnd(printable(list[c])))
+			if list := names.Of(axis); list != nil {
+				parts = append(parts, shortenEnd(cli.Printable(list[c])))
 			} else {
 				parts = append(parts, strconv.FormatInt(c, 10))
 			}
@@ -302,4 +305,13 @@ func coordinate(t *tensor.Tensor, position int64) []int64 {
 		coord[axis] = c[0]
 	}
 	return coord
+}
+
+// Shorten cuts a long name at its front: the end says more.
+func Shorten(name string) string {
+	const longest = 32
+	if r := []rune(name); len(r) > longest {
+		return gap + string(r[len(r)-longest+1:])
+	}
+	return name
 }

@@ -1,14 +1,15 @@
-package main
+package show
 
 import (
 	"fmt"
 	"strings"
 
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// storages are the programs whose view of a tensor's arrays inspect prints.
-var storages = []string{"mlir", "taco"}
+// Storages are the programs whose view of a tensor's arrays inspect prints.
+var Storages = []string{"mlir", "taco"}
 
 // storageRow is one array in another program's terms.
 type storageRow struct {
@@ -17,9 +18,9 @@ type storageRow struct {
 	array                   tensor.Array
 }
 
-// printStorage prints what a stored tensor is to MLIR or TACO, and which of our arrays are
+// Storage prints what a stored tensor is to MLIR or TACO, and which of our arrays are
 // which of theirs.
-func (a *app) printStorage(as string, t *tensor.Tensor) error {
+func Storage(a *cli.Env, as string, t *tensor.Tensor) error {
 	var pos, crd []tensor.Array
 	posName, crdName := "positions", "coordinates"
 	var names []string
@@ -32,7 +33,7 @@ func (a *app) printStorage(as string, t *tensor.Tensor) error {
 		if t, err = tensor.FromMLIR(m); err != nil {
 			return err
 		}
-		a.printf("%s\n", m.Encoding)
+		a.Printf("%s\n", m.Encoding)
 		pos, crd = m.Positions, m.Coordinates
 		for _, l := range t.Format().Physical() {
 			names = append(names, l.String())
@@ -45,7 +46,7 @@ func (a *app) printStorage(as string, t *tensor.Tensor) error {
 		if t, err = tensor.FromTACO(s); err != nil {
 			return err
 		}
-		a.printf("%s\n", s.Descriptor("A"))
+		a.Printf("%s\n", s.Descriptor("A"))
 		pos, crd = s.Pos, s.Crd
 		names = strings.Split(s.Modes, "")
 		posName, crdName = "pos", "crd"
@@ -74,14 +75,14 @@ func (a *app) printStorage(as string, t *tensor.Tensor) error {
 	for _, name := range names {
 		width = max(width, len(name))
 	}
-	a.printf("\n%-6s %-*s %5s %10s  %-12s %-12s %-5s %10s  %s\n", "level", width, "kind", "axis", "size", as, "here", "type", "length", "elements")
+	a.Printf("\n%-6s %-*s %5s %10s  %-12s %-12s %-5s %10s  %s\n", "level", width, "kind", "axis", "size", as, "here", "type", "length", "elements")
 	for _, r := range rows {
 		length := ""
 		dtype := ""
 		if r.array.DType().Valid() {
 			length, dtype = fmt.Sprint(r.array.Len()), r.array.DType().String()
 		}
-		a.printf("%s\n", strings.TrimRight(fmt.Sprintf("%-6s %-*s %5s %10s  %-12s %-12s %-5s %10s  %s",
+		a.Printf("%s\n", strings.TrimRight(fmt.Sprintf("%-6s %-*s %5s %10s  %-12s %-12s %-5s %10s  %s",
 			r.level, width, r.kind, r.axis, r.size, r.theirs, r.ours, dtype, length, firstElements(r.array)), " "))
 	}
 	return nil

@@ -1,9 +1,10 @@
-package main
+package operand
 
 import (
 	"fmt"
 	"strings"
 
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -14,9 +15,9 @@ const (
 )
 
 // setStored reads the value of stored=.
-func (q *qualifiers) setStored(value string) error {
-	q.stored = strings.ToLower(value)
-	if q.stored == hybridParts || q.stored == mixedParts {
+func (q *Qualifiers) setStored(value string) error {
+	q.Stored = strings.ToLower(value)
+	if q.Stored == hybridParts || q.Stored == mixedParts {
 		return nil
 	}
 	s, err := tensor.ParseStructure(value)
@@ -24,7 +25,7 @@ func (q *qualifiers) setStored(value string) error {
 	case err != nil:
 		return fmt.Errorf("stored=%s: want %s or %s, which are parts, or a triangle: %w", value, hybridParts, mixedParts, err)
 	case s == tensor.General:
-		q.stored = ""
+		q.Stored = ""
 	}
 	return nil
 }
@@ -38,20 +39,20 @@ func storedWords() []string {
 	return words
 }
 
-// structure is the triangle that the qualifiers ask for, General if none.
-func (q qualifiers) structure() tensor.Structure {
-	s, err := tensor.ParseStructure(q.stored)
+// Structure is the triangle that the qualifiers ask for, General if none.
+func (q Qualifiers) Structure() tensor.Structure {
+	s, err := tensor.ParseStructure(q.Stored)
 	if err != nil {
 		return tensor.General
 	}
 	return s
 }
 
-// operand stores a tensor as the qualifiers say.
-func (q qualifiers) operand(name string, t *tensor.Tensor) (tensor.Operand, error) {
+// Operand stores a tensor as the qualifiers say.
+func (q Qualifiers) Operand(name string, t *tensor.Tensor) (tensor.Operand, error) {
 	var o tensor.Operand
 	var err error
-	switch q.stored {
+	switch q.Stored {
 	case "":
 		return t, nil
 	case hybridParts:
@@ -59,7 +60,7 @@ func (q qualifiers) operand(name string, t *tensor.Tensor) (tensor.Operand, erro
 	case mixedParts:
 		o, err = tensor.MMCSF(t)
 	default:
-		o, err = t.Triangle(q.structure())
+		o, err = t.Triangle(q.Structure())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -67,18 +68,18 @@ func (q qualifiers) operand(name string, t *tensor.Tensor) (tensor.Operand, erro
 	return o, nil
 }
 
-// noParts refuses stored= where there is no program.
-func (q qualifiers) noParts() error {
-	if q.stored != "" {
-		return usagef("stored=%s is for operands of programs", q.stored)
+// NoParts refuses stored= where there is no program.
+func (q Qualifiers) NoParts() error {
+	if q.Stored != "" {
+		return cli.Usagef("stored=%s is for operands of programs", q.Stored)
 	}
 	return q.notPlaced()
 }
 
 // notPlaced refuses a placement where there are no ranks.
-func (q qualifiers) notPlaced() error {
-	if q.layout != "" {
-		return usagef("%s says what ranks have: it goes with lacuna eval --ranks", q.layout)
+func (q Qualifiers) notPlaced() error {
+	if q.Layout != "" {
+		return cli.Usagef("%s says what ranks have: it goes with lacuna eval --ranks", q.Layout)
 	}
 	return nil
 }

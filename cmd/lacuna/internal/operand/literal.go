@@ -1,10 +1,11 @@
-package main
+package operand
 
 import (
 	"context"
 	"fmt"
 	"strings"
 
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -12,32 +13,33 @@ import (
 // matrix.
 type literal string
 
+// String implements source.
 func (l literal) String() string { return string(l) }
 
-// load implements source.
-func (l literal) load(ctx context.Context, _ *app, q qualifiers, fill *tensor.Scalar) (*tensor.Tensor, error) {
+// Load implements source.
+func (l literal) Load(ctx context.Context, _ *cli.Env, q Qualifiers, fill *tensor.Scalar) (*tensor.Tensor, error) {
 	text := strings.TrimSpace(string(l))
 	bracketed := strings.HasPrefix(text, "[")
-	if q.ofFile() || fill != nil && !bracketed {
-		return nil, usagef("%s is a number: it has a type, but no other options", l)
+	if q.OfFile() || fill != nil && !bracketed {
+		return nil, cli.Usagef("%s is a number: it has a type, but no other options", l)
 	}
 	var shape []int64
 	var words []string
 	if bracketed {
 		var err error
 		if shape, words, err = parseBrackets(text); err != nil {
-			return nil, usagef("%s: %s", l, err)
+			return nil, cli.Usagef("%s: %s", l, err)
 		}
 	} else {
 		words = []string{text}
 	}
-	format, given, err := q.formatFor(len(shape))
+	format, given, err := q.FormatFor(len(shape))
 	if err != nil {
-		return nil, usagef("%s: %s", l, err)
+		return nil, cli.Usagef("%s: %s", l, err)
 	}
-	values, err := parseNumbers(words, q.dtype)
+	values, err := parseNumbers(words, q.DType)
 	if err != nil {
-		return nil, usagef("%s: %s", l, err)
+		return nil, cli.Usagef("%s: %s", l, err)
 	}
 	if !bracketed {
 		return tensor.ScalarTensor(values.Scalar(0)), nil
@@ -119,7 +121,7 @@ func parseNumbers(words []string, dt tensor.DType) (tensor.Array, error) {
 	common := dt
 	for i, w := range words {
 		var err error
-		if list[i], err = parseNumber(w, dt); err != nil {
+		if list[i], err = ParseNumber(w, dt); err != nil {
 			return tensor.Array{}, err
 		}
 		if dt.Valid() {

@@ -1,13 +1,13 @@
-package main
+package cli
 
 import (
 	"os"
 	"path/filepath"
 )
 
-// replaceFile writes a file that is complete or untouched: beside it first, then
+// ReplaceFile writes a file that is complete or untouched: beside it first, then
 // renamed over it.
-func replaceFile(path string, mode os.FileMode, emit func(*os.File) error) (err error) {
+func ReplaceFile(path string, mode os.FileMode, emit func(*os.File) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package main
+package operand
 
 import (
 	"slices"
@@ -7,11 +7,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
 	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// existing is a file system for parseSource.
+// existing is a file system for ParseSource.
 func existing(paths ...string) func(string) bool {
 	return func(path string) bool { return slices.Contains(paths, path) }
 }
@@ -21,57 +22,57 @@ func TestParseSource(t *testing.T) {
 	tests := []struct {
 		text   string
 		source string // kind and text
-		quals  qualifiers
+		quals  Qualifiers
 	}{
-		{"web.mtx", "file web.mtx", qualifiers{}},
-		{"web.mtx:CSR", "file web.mtx", qualifiers{format: "CSR"}},
-		{"web.mtx:CSR[f32]", "file web.mtx", qualifiers{format: "CSR", dtype: tensor.Float32}},
-		{"web.mtx:[f32]", "file web.mtx", qualifiers{dtype: tensor.Float32}},
-		{"web.mtx:f32", "file web.mtx", qualifiers{dtype: tensor.Float32}},
-		{"web.mtx:C-S[1,0]", "file web.mtx", qualifiers{format: "C-S[1,0]"}},
-		{"web.mtx:CSF[2,0,1][i8]", "file web.mtx", qualifiers{format: "CSF[2,0,1]", dtype: tensor.Int8}},
-		{"web.mtx:ds:base=0", "file web.mtx", qualifiers{format: "ds", base: "0"}},
+		{"web.mtx", "file web.mtx", Qualifiers{}},
+		{"web.mtx:CSR", "file web.mtx", Qualifiers{Format: "CSR"}},
+		{"web.mtx:CSR[f32]", "file web.mtx", Qualifiers{Format: "CSR", DType: tensor.Float32}},
+		{"web.mtx:[f32]", "file web.mtx", Qualifiers{DType: tensor.Float32}},
+		{"web.mtx:f32", "file web.mtx", Qualifiers{DType: tensor.Float32}},
+		{"web.mtx:C-S[1,0]", "file web.mtx", Qualifiers{Format: "C-S[1,0]"}},
+		{"web.mtx:CSF[2,0,1][i8]", "file web.mtx", Qualifiers{Format: "CSF[2,0,1]", DType: tensor.Int8}},
+		{"web.mtx:ds:base=0", "file web.mtx", Qualifiers{Format: "ds", base: "0"}},
 		// Names with colons belong to the files that are there.
-		{"a:b.mtx", "file a:b.mtx", qualifiers{}},
-		{"a:b.mtx:CSC", "file a:b.mtx", qualifiers{format: "CSC"}},
-		{"odd:CSR", "file odd:CSR", qualifiers{}},
-		{`C:\x.mtx:CSR`, `file C:\x.mtx`, qualifiers{format: "CSR"}},
+		{"a:b.mtx", "file a:b.mtx", Qualifiers{}},
+		{"a:b.mtx:CSC", "file a:b.mtx", Qualifiers{Format: "CSC"}},
+		{"odd:CSR", "file odd:CSR", Qualifiers{}},
+		{`C:\x.mtx:CSR`, `file C:\x.mtx`, Qualifiers{Format: "CSR"}},
 		// Of files that are not, all that can be qualifiers is.
-		{"gone.mtx:CSR", "file gone.mtx", qualifiers{format: "CSR"}},
-		{"go:ne.npz:entry=x:CSR", "file go:ne.npz", qualifiers{entry: "x", format: "CSR"}},
-		{"gone.mtx:what", "file gone.mtx:what", qualifiers{}},
-		{"t.tns:dims=4,1e3:kind=tns", "file t.tns", qualifiers{dims: []int64{4, 1000}, kind: "tns"}},
-		{"-", "file -", qualifiers{}},
+		{"gone.mtx:CSR", "file gone.mtx", Qualifiers{Format: "CSR"}},
+		{"go:ne.npz:entry=x:CSR", "file go:ne.npz", Qualifiers{entry: "x", Format: "CSR"}},
+		{"gone.mtx:what", "file gone.mtx:what", Qualifiers{}},
+		{"t.tns:dims=4,1e3:kind=tns", "file t.tns", Qualifiers{dims: []int64{4, 1000}, kind: "tns"}},
+		{"-", "file -", Qualifiers{}},
 		// Numbers.
-		{"3.5", "number 3.5", qualifiers{}},
-		{"-3:[f32]", "number -3", qualifiers{dtype: tensor.Float32}},
-		{"1+2i", "number 1+2i", qualifiers{}},
-		{"inf", "number inf", qualifiers{}},
-		{"true", "number true", qualifiers{}},
-		{"3", "file 3", qualifiers{}},
+		{"3.5", "number 3.5", Qualifiers{}},
+		{"-3:[f32]", "number -3", Qualifiers{DType: tensor.Float32}},
+		{"1+2i", "number 1+2i", Qualifiers{}},
+		{"inf", "number inf", Qualifiers{}},
+		{"true", "number true", Qualifiers{}},
+		{"3", "file 3", Qualifiers{}},
 		// Generators.
-		{"random(3,4,density=0.5):CSC[c64]", "generator random(3,4,density=0.5)", qualifiers{format: "CSC", dtype: tensor.Complex64}},
-		{"range(4)", "generator range(4)", qualifiers{}},
-		{"random(2)", "file random(2)", qualifiers{}},
+		{"random(3,4,density=0.5):CSC[c64]", "generator random(3,4,density=0.5)", Qualifiers{Format: "CSC", DType: tensor.Complex64}},
+		{"range(4)", "generator range(4)", Qualifiers{}},
+		{"random(2)", "file random(2)", Qualifiers{}},
 	}
 	for _, test := range tests {
-		src, q, err := parseSource(test.text, exists)
+		src, q, err := ParseSource(test.text, exists)
 		if err != nil {
-			t.Errorf("parseSource(%q): %v", test.text, err)
+			t.Errorf("ParseSource(%q): %v", test.text, err)
 			continue
 		}
 		got := "generator " + src.String()
 		switch src.(type) {
-		case diskFile:
+		case DiskFile:
 			got = "file " + src.String()
 		case literal:
 			got = "number " + src.String()
 		}
 		if got != test.source {
-			t.Errorf("parseSource(%q) = %s, want %s", test.text, got, test.source)
+			t.Errorf("ParseSource(%q) = %s, want %s", test.text, got, test.source)
 		}
-		if d := cmp.Diff(test.quals, q, cmp.AllowUnexported(qualifiers{})); d != "" {
-			t.Errorf("parseSource(%q): qualifiers (-want +got):\n%s", test.text, d)
+		if d := cmp.Diff(test.quals, q, cmp.AllowUnexported(Qualifiers{})); d != "" {
+			t.Errorf("ParseSource(%q): qualifiers (-want +got):\n%s", test.text, d)
 		}
 	}
 }
@@ -114,11 +115,11 @@ func TestParseOperandErrors(t *testing.T) {
 		{"x=random(" + strings.Repeat("1,", 64) + "1)", "there may be 64"},
 	}
 	for _, test := range tests {
-		_, err := parseOperand(test.arg)
+		_, err := Parse(test.arg)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("parseOperand(%q): %v, want an error with %q", test.arg, err, test.want)
-		} else if statusOf(err) != statusUsage {
-			t.Errorf("parseOperand(%q): status %d, want %d", test.arg, statusOf(err), statusUsage)
+			t.Errorf("Parse(%q): %v, want an error with %q", test.arg, err, test.want)
+		} else if cli.StatusOf(err) != cli.StatusUsage {
+			t.Errorf("Parse(%q): status %d, want %d", test.arg, cli.StatusOf(err), cli.StatusUsage)
 		}
 	}
 }
@@ -133,14 +134,14 @@ func TestParseDestination(t *testing.T) {
 		{"a:b.mtx", "", "a:b.mtx", ""},
 	}
 	for _, test := range tests {
-		d, err := parseDestination(test.text)
-		if err != nil || d.name != test.name || d.path != test.path || d.qual.format != test.format {
-			t.Errorf("parseDestination(%q) = %+v, %v", test.text, d, err)
+		d, err := ParseDestination(test.text)
+		if err != nil || d.Name != test.name || d.Path != test.path || d.qual.Format != test.format {
+			t.Errorf("ParseDestination(%q) = %+v, %v", test.text, d, err)
 		}
 	}
 	for _, text := range []string{"", "y=", "y.npy:[f32]"} {
-		if _, err := parseDestination(text); statusOf(err) != statusUsage {
-			t.Errorf("parseDestination(%q): %v, want a usage error", text, err)
+		if _, err := ParseDestination(text); cli.StatusOf(err) != cli.StatusUsage {
+			t.Errorf("ParseDestination(%q): %v, want a usage error", text, err)
 		}
 	}
 }
@@ -160,13 +161,13 @@ func TestParseNumber(t *testing.T) {
 		{"false", tensor.Truth(false)},
 	}
 	for _, test := range tests {
-		if got, err := parseNumber(test.text, tensor.Invalid); err != nil || got != test.want {
-			t.Errorf("parseNumber(%q) = %v (%s), %v", test.text, got, got.DType(), err)
+		if got, err := ParseNumber(test.text, tensor.Invalid); err != nil || got != test.want {
+			t.Errorf("ParseNumber(%q) = %v (%s), %v", test.text, got, got.DType(), err)
 		}
 	}
 	for _, text := range []string{"", "x", "-", "+-3", "1.2.3", "web.mtx"} {
-		if got, err := parseNumber(text, tensor.Invalid); err == nil {
-			t.Errorf("parseNumber(%q) = %v, want an error", text, got)
+		if got, err := ParseNumber(text, tensor.Invalid); err == nil {
+			t.Errorf("ParseNumber(%q) = %v, want an error", text, got)
 		}
 	}
 }
@@ -177,8 +178,8 @@ func FuzzOperand(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, arg string) {
-		parseOperand(arg)
-		parseDestination(arg)
+		Parse(arg)
+		ParseDestination(arg)
 		units.ParseBytes(arg)
 	})
 }

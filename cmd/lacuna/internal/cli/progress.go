@@ -1,6 +1,7 @@
-package main
+package cli
 
 import (
+	"context"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -16,33 +17,33 @@ const (
 	redraw   = 100 * time.Millisecond
 )
 
-// task is a piece of work whose progress is shown, if anybody is looking.
-type task struct {
+// Task is a piece of work whose progress is shown, if anybody is looking.
+type Task struct {
 	done     atomic.Int64
 	total    atomic.Int64 // the amount of work; 0 or less if unknown
 	bytes    bool         // the unit of work is a byte
 	stop     chan struct{}
 	finished chan struct{}
 	ended    sync.Once
-	app      *app
+	env      *Env
 }
 
-// begin starts to show progress on a terminal; total is the amount of work in
+// Begin starts to show progress on a terminal; total is the amount of work in
 // bytes, -1 if unknown. The caller must end the task.
-func (a *app) begin(label string, total int64) *task {
-	t := &task{bytes: total > 0, app: a}
+func (a *Env) Begin(label string, total int64) *Task {
+	t := &Task{bytes: total > 0, env: a}
 	t.total.Store(total)
-	if !a.terminal {
+	if !a.Terminal {
 		return t
 	}
 	t.stop, t.finished = make(chan struct{}), make(chan struct{})
 	a.shown.Store(t, true)
-	go t.show(a.stderr, label)
+	go t.show(a.Stderr, label)
 	return t
 }
 
 // show draws the bar until the task ends. It alone touches the bar.
-func (t *task) show(w io.Writer, label string) {
+func (t *Task) show(w io.Writer, label string) {
 	defer close(t.finished)
 	select {
 	case <-t.stop:
@@ -82,42 +83,46 @@ func (t *task) show(w io.Writer, label string) {
 	}
 }
 
-// reach says how much of the work is done; any goroutine may. It may fall back, where
+// Reach says how much of the work is done; any goroutine may. It may fall back, where
 // work is gone through again.
-func (t *task) reach(done, total int64) {
+func (t *Task) Reach(done, total int64) {
 	t.total.Store(total)
 	t.done.Store(done)
 }
 
-// end stops showing progress.
-func (t *task) end() {
+// End stops showing progress.
+func (t *Task) End() {
 	if t.stop != nil {
 		t.ended.Do(func() {
-			t.app.shown.Delete(t)
+			t.env.shown.Delete(t)
 			close(t.stop)
 		})
 		<-t.finished
 	}
 }
 
-// hideProgress ends what is shown of tasks that were abandoned, and that go on to no effect.
-func (a *app) hideProgress() {
+// HideProgress ends what is shown of tasks that were abandoned, and that go on to no effect.
+func (a *Env) HideProgress() {
 	for t := range a.shown.Range {
-		t.(*task).end()
+		t.(*Task).End()
 	}
 }
 
-// meter is a file that tells how far it is read.
+// Reader is a file of so many bytes that tells how far it is read.
+func (t *Task) Reader(f io.ReaderAt, size int64) io.Reader {
+	return &meter{io.NewSectionReader(f, 0, size), t}
+}
+
 type meter struct {
 	*io.SectionReader
-	task *task
+	task *Task
 }
 
 // Read implements io.Reader.
 func (m *meter) Read(p []byte) (int, error) {
 	n, err := m.SectionReader.Read(p)
 	if at, seekErr := m.SectionReader.Seek(0, io.SeekCurrent); seekErr == nil {
-		m.task.reach(at, m.Size())
+		m.task.Reach(at, m.Size())
 	}
 	return n, err
 }
@@ -125,6 +130,13 @@ func (m *meter) Read(p []byte) (int, error) {
 // ReadAt implements io.ReaderAt.
 func (m *meter) ReadAt(p []byte, at int64) (int, error) {
 	n, err := m.SectionReader.ReadAt(p, at)
-	m.task.reach(at+int64(n), m.Size())
+	m.task.Reach(at+int64(n), m.Size())
 	return n, err
+}
+
+// Making runs f, which computes something, with progress of unknown length.
+func Making[T any](ctx context.Context, a *Env, label string, f func() (T, error)) (T, error) {
+	task := a.Begin(label, -1)
+	defer task.End()
+	return Await(ctx, f)
 }
