@@ -3,7 +3,6 @@ package cpu
 import (
 	"github.com/lacuna-sparse/lacuna/codegen/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
 )
 
@@ -195,13 +194,8 @@ func (k *kernel) ask(list []fetch) func(i value.Value) {
 		firsts[n] = k.Expr(f.first).Re
 	}
 	return func(i value.Value) {
-		b, bytes := k.Block, types.NewPointer(types.I8)
 		for n, f := range list {
-			at := b.NewAdd(firsts[n], b.NewMul(i, llvm.IntConst(loop.I64, f.step)))
-			// Not in bounds: nothing is read.
-			place := b.NewGetElementPtr(llvm.MemoryType(k.Bufs[f.buf].Elem), k.Bufs[f.buf].Base, at)
-			fetch := k.Module.Intrinsic("llvm.prefetch.p0i8", types.Void, bytes, types.I32, types.I32, types.I32)
-			b.NewCall(fetch, b.NewBitCast(place, bytes), llvm.IntConst(loop.I32, 0), llvm.IntConst(loop.I32, 3), llvm.IntConst(loop.I32, 1))
+			k.prefetch(f.buf, k.Block.NewAdd(firsts[n], k.Block.NewMul(i, llvm.IntConst(loop.I64, f.step))), 0)
 		}
 	}
 }

@@ -18,7 +18,7 @@
 // elements are.
 //
 // Here are the entry and its arguments (kernel.go), and where loops look at the stop word
-// (poll.go, whilestrips.go) and ask for memory that they will need (ahead.go). All else is codegen/llvm's.
+// (poll.go, whilestrips.go) and ask for memory that they will need (ahead.go, takeahead.go). All else is codegen/llvm's.
 package cpu
 
 import (

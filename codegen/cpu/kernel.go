@@ -22,6 +22,7 @@ type kernel struct {
 	alone   bool        // the loop around, a for, holds one loop
 
 	around []*loop.For // the fors around, up to a while
+	parts  *loop.While // the while around, if there is no for between
 	lets   map[loop.VarID]loop.Expr
 
 	instruments *instruments // nil in most

@@ -224,11 +224,14 @@ func (k *kernel) While(s *loop.While) { k.instrumented(s, func() { k.whileLoop(s
 // forLoop emits a counting loop: whole or in strips.
 func (k *kernel) forLoop(s *loop.For) {
 	begin := k.ask(k.fetches(s))
+	if begin == nil {
+		begin = k.askToWrite(k.takes(s))
+	}
 	l := k.StartFor(s)
 	l.Begin = begin
-	outside := k.around
-	k.around = append(slices.Clip(outside), s)
-	defer func() { k.around = outside }()
+	outside, parts := k.around, k.parts
+	k.around, k.parts = append(slices.Clip(outside), s), nil
+	defer func() { k.around, k.parts = outside, parts }()
 	looks, long, short := k.looks(s), k.inLongStrips(s), k.inStrips(s)
 	if looks {
 		l.Bound = k.unlessStopped
@@ -260,9 +263,9 @@ func (k *kernel) forLoop(s *loop.For) {
 
 // whileLoop emits a while: in strips, looking after each iteration, or left whole.
 func (k *kernel) whileLoop(s *loop.While) {
-	scattered, merges, around := k.Scatters, k.Merges, k.around
-	k.Scatters, k.Merges, k.around = scatters(s.Body), true, nil
-	defer func() { k.Scatters, k.Merges, k.around = scattered, merges, around }()
+	scattered, merges, around, parts := k.Scatters, k.Merges, k.around, k.parts
+	k.Scatters, k.Merges, k.around, k.parts = scatters(s.Body), true, nil, s
+	defer func() { k.Scatters, k.Merges, k.around, k.parts = scattered, merges, around, parts }()
 	again := k.poll
 	if k.depth > 0 && (isAppending(s) || isSweepingWhile(s) || isRun(s)) {
 		if how, ok := k.stripesOf(s); ok {

@@ -5,6 +5,7 @@ package machine
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 
@@ -12,13 +13,25 @@ import (
 )
 
 // CachesEnv is the environment variable that says how large the caches are, such as
-// "L1=32KiB,L2=512KiB"; what it leaves out is as the machine says.
+// "L1=32KiB,L2=512KiB,L3=16MiB"; what it leaves out is as the machine says.
 const CachesEnv = "LACUNA_CACHES"
 
-// Caches are the sizes in bytes of a processor's own data caches. What no machine says is
-// taken to be small: too small costs little where too large costs misses.
+// Caches are the sizes in bytes of a processor's own data caches, and of the one that it shares with
+// others. What no machine says is taken to be small: too small costs little where too large costs misses.
 type Caches struct {
 	L1, L2 int64
+	L3     int64 // 0: there is none
+	Shared int   // by how many processors L3 is at most
+}
+
+// Share is what each of so many threads has of the cache that they share, 0 where there is none; no threads
+// are as many as there are processors.
+func (c Caches) Share(threads int) int64 {
+	most := max(c.Shared, 1)
+	if threads <= 0 {
+		threads = most
+	}
+	return c.L3 / int64(min(threads, most))
 }
 
 // smallest are the caches of a machine that does not tell.
@@ -43,22 +56,30 @@ func (c Caches) with(text string) (Caches, error) {
 		}
 		name, value, _ := strings.Cut(part, "=")
 		size, err := units.ParseBytes(value)
-		to := map[string]*int64{"L1": &c.L1, "L2": &c.L2}[strings.ToUpper(strings.TrimSpace(name))]
+		to := map[string]*int64{"L1": &c.L1, "L2": &c.L2, "L3": &c.L3}[strings.ToUpper(strings.TrimSpace(name))]
 		if to == nil || err != nil {
-			return c, fmt.Errorf("%s=%q: %q is no cache and size: write L1=32KiB,L2=512KiB or one of these", CachesEnv, text, part)
+			return c, fmt.Errorf("%s=%q: %q is no cache and size: write L1=32KiB,L2=512KiB,L3=16MiB or some of these", CachesEnv, text, part)
 		}
 		*to = size
 	}
 	return c, nil
 }
 
-// take makes the cache of a level one of so many bytes; those that are shared do not count.
-func (c *Caches) take(level int, bytes int64) {
-	if to := map[int]*int64{1: &c.L1, 2: &c.L2}[level]; to != nil && bytes > 0 {
-		*to = bytes
+// take makes the cache of a level one of so many bytes, which so many processors share.
+func (c *Caches) take(level int, bytes int64, shared int) {
+	to := map[int]*int64{1: &c.L1, 2: &c.L2, 3: &c.L3}[level]
+	if to == nil || bytes <= 0 {
+		return
+	}
+	if *to = bytes; level == 3 {
+		c.Shared = max(min(shared, runtime.NumCPU()), 1)
 	}
 }
 
 func (c Caches) String() string {
-	return fmt.Sprintf("L1 %s, L2 %s", units.FormatBytes(c.L1), units.FormatBytes(c.L2))
+	own := fmt.Sprintf("L1 %s, L2 %s", units.FormatBytes(c.L1), units.FormatBytes(c.L2))
+	if c.L3 == 0 {
+		return own
+	}
+	return fmt.Sprintf("%s, L3 %s for %d", own, units.FormatBytes(c.L3), max(c.Shared, 1))
 }

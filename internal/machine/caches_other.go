@@ -26,8 +26,25 @@ func cachesOf(dir string) Caches {
 		level, err := strconv.Atoi(read("level"))
 		size, bad := units.ParseBytes(read("size"))
 		if err == nil && bad == nil && read("type") != "Instruction" {
-			c.take(level, size)
+			c.take(level, size, processorsOf(read("shared_cpu_list")))
 		}
 	}
 	return c
+}
+
+// processorsOf is how many processors a list such as "0-3,8" has.
+func processorsOf(list string) int {
+	n := 0
+	for part := range strings.SplitSeq(list, ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		if !isRange {
+			last = first
+		}
+		lo, err1 := strconv.Atoi(first)
+		hi, err2 := strconv.Atoi(last)
+		if err1 == nil && err2 == nil {
+			n += max(hi-lo+1, 0)
+		}
+	}
+	return n
 }

@@ -39,6 +39,16 @@ func TestChoosePath(t *testing.T) {
 			"grouped by 8 bits, then sorted by the coordinates of 1 axes in one counting pass: 2 axes carried in 32 bits"},
 		{"CSR", "CSC", Data{Shape: []int64{20000, 20000}, Entries: 320000, Spread: far, Threads: 2},
 			"grouped by 7 bits of the row, then within groups sorted by radix, then in one counting pass by row: 2 axes carried in 32 bits, in up to 8 chunks"},
+		{"CSR", "CSC", Data{Shape: []int64{1 << 16, 1 << 16}, Entries: 1 << 20, Spread: far, Threads: 1, Cache: 2 << 20, Shared: 4<<20 + 128},
+			"sorted by the coordinates of 1 axes in one counting pass, by one thread"},
+		{"CSR", "CSC", Data{Shape: []int64{1 << 16, 1 << 16}, Entries: 1 << 20, Spread: far, Threads: 1, Cache: 2 << 20, Shared: 4 << 20},
+			"grouped by 8 bits of the row, then within groups sorted by radix, then in one counting pass by row: 2 axes carried in 32 bits, by one thread"},
+		{"CSR", "CSC", Data{Shape: []int64{1 << 16, 1 << 16}, Entries: 1 << 20, Spread: far, Threads: 2, Cache: 2 << 20, Shared: 8 << 20},
+			"sorted by the coordinates of 1 axes in one counting pass, in up to 8 chunks"},
+		{"CSR", "CSC", Data{Shape: []int64{1 << 16, 1 << 16}, Entries: 1 << 20, Spread: far, Threads: 8, Cache: 2 << 20, Shared: 8 << 20},
+			"grouped by 8 bits of the row, then within groups sorted by radix, then in one counting pass by row: 2 axes carried in 32 bits, in up to 32 chunks"},
+		{"CSR", "CSC", Data{Shape: []int64{1 << 17, 1 << 17}, Entries: 1 << 21, Spread: func(int) int64 { return 1 << 16 }, Threads: 1, Cache: 2 << 20, Shared: 1 << 30},
+			"grouped by 8 bits of the row, then within groups sorted by radix, then in one counting pass by row: 2 axes carried in 32 bits, by one thread"},
 		{"DCSR", "DCSC", Data{Shape: []int64{1 << 30, 1 << 30}, Entries: 5000},
 			"sorted by radix: 1 axes in 32 bits by 3 passes of 10, 1 axes carried in 32 bits, by one thread"},
 		{"DCSR", "DCSC", Data{Shape: []int64{1 << 30, 1 << 30}, Entries: 5000, Threads: 2, Grain: 1},
@@ -149,7 +159,7 @@ func TestConvertPrograms(t *testing.T) {
 		}
 		data := Data{Shape: []int64{1000, 1000}, Entries: entries, DType: tensor.Float64, Order: c.order, Threads: c.threads}
 		if c.far {
-			data.Spread = func(int) int64 { return data.farBuckets() }
+			data.Spread = func(int) int64 { return data.farBuckets(1000) }
 		}
 		path, _ := ChoosePath(from.Format, to.Format, data)
 		k, err := Lower(from, to, narrowTypes{}, Options{Path: path, Entries: c.order})

@@ -135,6 +135,10 @@ const (
 // cacheOf is the second-level cache of a processor that nobody has asked.
 const cacheOf = 2 << 20
 
+// mostShared is up to how much of a shared cache a thread can count on, however large that is: other processors
+// use it too, and no other than those of this machine may be told of them. Where entries go by chance, grouping them pays from about there on.
+const mostShared = 8 << 20
+
 // cache is the second-level cache that a thread has.
 func (d *Data) cache() int64 {
 	if d.Cache > 0 {
@@ -143,9 +147,16 @@ func (d *Data) cache() int64 {
 	return cacheOf
 }
 
-// farBuckets is how many buckets in use at a time are too many: their ends take a quarter of the
-// cache, a line each.
-func (d *Data) farBuckets() int64 { return d.cache() / 256 }
+// farBuckets is how many of so many buckets in use at a time are too many: where their ends, a line in each of two arrays, take half of the
+// cache, or more than a thread has of the one that is shared. Chunks have counters of their own, so that with many threads there are not enough of them.
+func (d *Data) farBuckets(buckets int64) int64 {
+	const ends = 2 * 64
+	room := d.cache() / 2
+	if d.Threads == 1 || d.Threads > 1 && d.Entries >= chunksPerThread*int64(d.Threads)*buckets {
+		room = max(room, min(d.Shared, mostShared))
+	}
+	return room / ends
+}
 
 // nearEntries is how many entries of 12 or 16 bytes, read from one place and written to another,
 // stay in the cache or nearly so, and need no groups.
@@ -164,6 +175,7 @@ type Data struct {
 	Threads int   // that the kernel will run on; 0: not known
 	Grain   int64 // as in Options
 	Cache   int64 // bytes of a thread's second-level cache; 0: not known
+	Shared  int64 // bytes that a thread has of the cache behind that; 0: none, or not known
 	// Grids: the kernel runs on thousands of threads. Few buckets then matter more
 	// than few passes, and groups do not, as no thread's entries stay in a cache.
 	Grids bool
@@ -196,7 +208,7 @@ func (d *Data) fewBuckets(axes []int) bool {
 
 // far reports whether entries that are sorted by axes go to places far apart, one after the other.
 func (d *Data) far(axes []int) bool {
-	return len(axes) == 1 && d.Entries >= cost.GroupedEntries && d.Spread != nil && d.Spread(axes[0]) >= d.farBuckets()
+	return len(axes) == 1 && d.Entries >= cost.GroupedEntries && d.Spread != nil && d.Spread(axes[0]) >= d.farBuckets(d.Shape[axes[0]])
 }
 
 // share notes for how many threads the path is.

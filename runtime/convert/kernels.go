@@ -91,7 +91,7 @@ func (c *conversion) path(t *tensor.Tensor, format tensor.Format, entries lowerc
 		return lowerconvert.Path{}, err
 	}
 	data := lowerconvert.Data{Shape: c.shape(t), Map: c.mapping.Map, Entries: t.NNZ(), DType: t.DType(), Order: entries, Threads: c.threads(), Grain: c.Grain,
-		Cache: caches.L2, Grids: c.OnGrids(), Spread: func(axis int) int64 { return spread(t, axis) }}
+		Cache: caches.L2, Shared: caches.Share(c.threads()), Grids: c.OnGrids(), Spread: func(axis int) int64 { return spread(t, axis) }}
 	if c.mapping.Map != nil {
 		data.Spread = nil
 	}

@@ -67,7 +67,7 @@ func TestDescriptionString(t *testing.T) {
 				MemoryClock: 3201e6, MemoryBusWidth: 6144, ECC: true, L2: 60 << 20, Shared: 227 << 10},
 			{Name: "Another", UUID: "GPU-2", Capability: "7.0", Multiprocessors: 80, Memory: 4 << 30, L2: 6 << 20, Shared: 96 << 10, Err: errors.New("no")},
 		},
-		CPU: "A Processor", Caches: machine.Caches{L1: 48 << 10, L2: 1 << 20}, Processors: 8, Threads: 4, MemoryLimit: 3 << 30, LimitSource: "somewhere",
+		CPU: "A Processor", Caches: machine.Caches{L1: 48 << 10, L2: 1 << 20, L3: 16 << 20, Shared: 8}, Processors: 8, Threads: 4, MemoryLimit: 3 << 30, LimitSource: "somewhere",
 		Cache:     CacheInfo{Dir: "/home/u/.cache/lacuna", Kernels: 3, Bytes: 12 << 10, Limit: 512 << 20},
 		GoVersion: "go1.26", Platform: "linux/amd64",
 	}
@@ -86,7 +86,7 @@ gpu           Another, compute capability 7.0, GPU-2
               4.0 GiB of memory
               cannot be used: no
 processor     A Processor
-caches        L1 48.0 KiB, L2 1.0 MiB (LACUNA_CACHES corrects them)
+caches        L1 48.0 KiB, L2 1.0 MiB, L3 16.0 MiB for 8 (LACUNA_CACHES corrects them)
 threads       4 of 8 logical processors (GOMAXPROCS)
 memory        3.0 GiB for a run (somewhere)
 cache         /home/u/.cache/lacuna, 3 kernels, 12.0 KiB of at most 512.0 MiB
