@@ -17,12 +17,13 @@ import (
 	"github.com/lacuna-sparse/lacuna/ops"
 	"github.com/lacuna-sparse/lacuna/tensor"
 	"github.com/lacuna-sparse/lacuna/tensor/file"
+	"github.com/lacuna-sparse/lacuna/tensor/interop"
 )
 
 // TestZeroValues calls every exported function that takes a tensor, and every method of every exported type on its zero
 // value and, if it has an error to return, on a nil pointer, with zero arguments: nothing panics, and no error calls itself an internal one.
 func TestZeroValues(t *testing.T) {
-	for _, dir := range []string{".", "tensor", "ops", "tensor/file"} {
+	for _, dir := range []string{".", "tensor", "tensor/interop", "ops", "tensor/file"} {
 		listed := map[string]bool{}
 		for _, v := range zeroTypes[dir] {
 			name, _, _ := strings.Cut(reflect.TypeOf(v).Elem().Name(), "[") // without type arguments
@@ -176,11 +177,12 @@ func takesTensor(f *ast.FuncType) bool {
 var zeroTypes = map[string][]any{
 	".": {new(lacuna.Session), new(lacuna.Kernel), new(lacuna.Prepared), new(lacuna.Gradient), new(lacuna.HostError), new(lacuna.InternalError), new(lacuna.Func[float64])},
 	"tensor": {new(tensor.Array), new(tensor.Attributes), new(tensor.Blocks), new(tensor.Builder[float64]), new(tensor.DType), new(tensor.Fields), new(tensor.Foreign),
-		new(tensor.Fibre[float64]), new(tensor.Format), new(tensor.FormatError), new(tensor.Indices), new(tensor.LevelFlags), new(tensor.LevelKind), new(tensor.LevelType), new(tensor.MLIR),
+		new(tensor.Fibre[float64]), new(tensor.Format), new(tensor.FormatError), new(tensor.Indices), new(tensor.LevelFlags), new(tensor.LevelKind), new(tensor.LevelType),
 		new(tensor.ParseError), new(tensor.Parts), new(tensor.PhysicalKind), new(tensor.Pooled), new(tensor.Property), new(tensor.Scalar),
-		new(tensor.Statistics), new(tensor.Structure), new(tensor.TACO), new(tensor.Tensor), new(tensor.Window)},
-	"ops":         {new(ops.Error), new(ops.Range)},
-	"tensor/file": {new(file.File), new(file.FileError), new(file.Kind), new(file.Slices)},
+		new(tensor.Statistics), new(tensor.Structure), new(tensor.Tensor), new(tensor.Window)},
+	"tensor/interop": {new(interop.MLIR), new(interop.TACO)},
+	"ops":            {new(ops.Error), new(ops.Range)},
+	"tensor/file":    {new(file.File), new(file.FileError), new(file.Kind), new(file.Slices)},
 }
 
 // zeroFuncs are the exported functions that take tensors, by package.
@@ -202,7 +204,8 @@ var zeroFuncs = map[string]map[string]any{
 		"Formatted":    func(a *tensor.Tensor) { _ = fmt.Sprintf("%v %.2v", tensor.Formatted(a), tensor.Formatted(a)) },
 		"StoredValues": tensor.StoredValues[float64],
 		"FibreAt":      tensor.FibreAt[float64], "At": tensor.At[float64], "Elements": tensor.Elements[float64],
-		"MMCSF": tensor.MMCSF, "Pattern": tensor.Pattern, "FromMLIR": tensor.FromMLIR, "FromTACO": tensor.FromTACO},
+		"MMCSF": tensor.MMCSF, "Pattern": tensor.Pattern},
+	"tensor/interop": {"FromMLIR": interop.FromMLIR, "FromTACO": interop.FromTACO, "ToMLIR": interop.ToMLIR, "ToMLIRBlocked": interop.ToMLIRBlocked, "ToTACO": interop.ToTACO},
 	"ops": {
 		"Add": ops.Add, "All": ops.All, "AllGrad": ops.AllGrad, "Any": ops.Any, "AnyGrad": ops.AnyGrad, "ArgMax": ops.ArgMax, "ArgMin": ops.ArgMin,
 		"ArgSort": ops.ArgSort, "Concat": ops.Concat, "Count": ops.Count, "CumMax": ops.CumMax, "CumMaxGrad": ops.CumMaxGrad, "CumMin": ops.CumMin,

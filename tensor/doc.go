@@ -30,8 +30,8 @@
 // [LevelFlags] allow unsorted levels and several values or positions per coordinate; a
 // [Structure] makes one stored triangle mean the whole matrix. Kernels take neither:
 // [Tensor.Canonical] gives what they take. [Fields] are several tensors over one structure,
-// [Tensor.Blocked] splits axes into blocks, and [MLIR] and [TACO] are the same arrays as
-// those systems know them.
+// [Tensor.Blocked] splits axes into blocks. The same arrays, as MLIR and TACO know them, are
+// what package interop is for.
 //
 // # Validate once, trust after
 //
@@ -67,7 +67,6 @@
 //	structure.go      triangles that stand for a matrix; attributes.go: claims about elements
 //	fields.go         several values over one structure; partition.go and parts.go: several formats for one tensor
 //	blocks.go, blocked.go   axes split into blocks
-//	mlir.go, mlir_encoding.go, taco.go   the same arrays for other systems (indexarrays.go)
 //
 //	foreign.go        memory that is not Go's; pooled.go: that goes back to a pool; remote.go: copies on a device
 //	release.go, memory.go   when memory goes, and whether there is enough

@@ -47,6 +47,10 @@ func levelError(level int, format string, args ...any) *FormatError {
 	return e
 }
 
+// Errorf is the error of packages that make tensors in ways of their own: about one level, or the whole tensor for the level -1. An error
+// among args is its cause.
+func Errorf(level int, format string, args ...any) error { return levelError(level, format, args...) }
+
 // tensorError makes a FormatError without a tensor name about the whole tensor.
 func tensorError(format string, args ...any) *FormatError {
 	return levelError(-1, format, args...)
@@ -66,6 +70,9 @@ func named(err error, name string) error {
 	}
 	return err
 }
+
+// Named puts the name that options give to a tensor, if they do, into an error about it.
+func Named(err error, opts ...Option) error { return named(err, collect(opts).name) }
 
 // ParseError says why a text is not a format, an element type, a number or an assumption.
 type ParseError struct {

@@ -235,21 +235,6 @@ func ExampleTensor_Blocked() {
 	// [1 0 0 2 0 3 0 0]
 }
 
-// The same arrays, as MLIR's sparse_tensor dialect describes them.
-func ExampleTensor_ToMLIR() {
-	A, err := tensor.FromCoords([]int64{3, 4}, tensor.COO, [][]int64{{0, 1, 2}, {0, 1, 3}}, tensor.ArrayOf([]float64{1, 2, 3}))
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := A.ToMLIR()
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(m.Encoding)
-	// Output:
-	// #sparse_tensor.encoding<{ map = (d0, d1) -> (d0 : compressed(nonunique), d1 : singleton(soa)), posWidth = 32, crdWidth = 32 }>
-}
-
 // Two fields of the same edges share their index arrays.
 func ExampleNewFields() {
 	weight, err := tensor.FromCoords([]int64{3, 3}, tensor.CSR, [][]int64{{0, 2}, {1, 0}}, tensor.ArrayOf([]float64{0.5, 2}))

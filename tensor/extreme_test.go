@@ -82,12 +82,8 @@ func TestLargestExtents(t *testing.T) {
 				}
 				_, err = HBCSF(a, nil)
 				check(what+" as HB-CSF", err)
-				m, err := a.ToMLIR()
-				check(what+" as MLIR", err)
-				if err == nil {
-					_, err = FromMLIR(m)
-					check(what+" of MLIR", err)
-				}
+				_, err = ThroughMLIR(a)
+				check(what+" through MLIR", err)
 			}
 			_, err = MMCSF(a)
 			check(what+" as MM-CSF", err)

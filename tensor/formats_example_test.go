@@ -131,3 +131,35 @@ func ExampleFormat_AppendKey() {
 	fmt.Println(string(tensor.CSR.AppendKey(nil)) == string(tensor.CSC.AppendKey(nil)), len(tensor.CSR.AppendKey(nil)) > 0)
 	// Output: false true
 }
+
+// What the compiler sees of a format says the format. Pointers to the values of one coordinate are told by repeating it, for systems that have none.
+func ExampleFormatOfPhysical() {
+	f, err := tensor.FormatOfPhysical(tensor.CSC.Physical(), []int{1, 0})
+	fmt.Println(f, err)
+	multigraph, _ := tensor.ParseFormat("C-C(duplicates)", 2)
+	f, err = multigraph.Repeating()
+	fmt.Println(f, f.Physical(), err)
+	// Output:
+	// CSC <nil>
+	// C-S(duplicates) [dense compressed(nonunique)] <nil>
+}
+
+// A package that makes tensors in its own way says what is wrong as this one does.
+func ExampleErrorf() {
+	diagonal := func(values []float64, opts ...tensor.Option) (*tensor.Tensor, error) {
+		if len(values) == 0 {
+			return nil, tensor.Named(tensor.Errorf(-1, "a diagonal has elements: there are %d", len(values)), opts...)
+		}
+		n := int64(len(values))
+		at := make([]int64, n)
+		for i := range at {
+			at[i] = int64(i)
+		}
+		return tensor.FromCoords([]int64{n, n}, tensor.CSR, [][]int64{at, at}, tensor.ArrayOf(values), opts...)
+	}
+	fmt.Println(diagonal(nil, tensor.WithName("D")))
+	fmt.Println(diagonal([]float64{1, 2}))
+	// Output:
+	// <nil> tensor "D": a diagonal has elements: there are 0
+	// 2x2 f64 CSR, 2 stored, fill 0 <nil>
+}

@@ -76,6 +76,9 @@ func (k PhysicalKind) properties() *LevelProperties {
 	return &LevelProperties{}
 }
 
+// Properties are those of the kind; a number that stands for none has none, not even a name.
+func (k PhysicalKind) Properties() LevelProperties { return *k.properties() }
+
 // kindNamed is the kind of a name, 0 for none.
 func kindNamed(name string) PhysicalKind {
 	for k, s := range levelProperties {

@@ -54,14 +54,11 @@ func ExampleNewBlocks() {
 	fmt.Println(tensor.Equal(whole, A), err)
 	same, err := inner.Unblocked([]int64{3, 4}, tensor.CSR)
 	fmt.Println(tensor.Equal(same, A), err)
-	m, err := inner.ToMLIRBlocked([]int64{3, 4})
-	fmt.Println(m.Encoding, err)
 	// Output:
 	// 3x4 f64 in blocks of 2x2, C-S-D-D, 8 stored, fill 0 in 84 bytes
 	// 3 <nil>
 	// true <nil>
 	// true <nil>
-	// #sparse_tensor.encoding<{ map = (d0, d1) -> (d0 floordiv 2 : dense, d1 floordiv 2 : compressed, d0 mod 2 : dense, d1 mod 2 : dense), posWidth = 32, crdWidth = 32 }> <nil>
 }
 
 // Hierarchical coordinates in Z-order, as their paper has them.
@@ -112,28 +109,6 @@ func ExampleFromColumns() {
 	A, err := tensor.FromColumns([]int64{2, 3}, tensor.CSR, []tensor.Array{rows, cols}, tensor.ArrayOf([]float32{1, 2, 3}))
 	fmt.Println(A, A.At(1, 0), err)
 	// Output: 2x3 f32 CSR, 2 stored, fill 0 4 <nil>
-}
-
-// Arrays of TACO and MLIR are ours, and the other way round: nothing is copied.
-func ExampleFromTACO() {
-	A, _ := tensor.NewCSR([]int64{2, 3}, []int32{0, 1, 2}, []int32{2, 0}, []float64{1, 2})
-	taco, err := A.ToTACO()
-	fmt.Println(taco.Descriptor("A"), tensor.View[int32](taco.Pos[1]), err)
-	back, err := tensor.FromTACO(&tensor.TACO{Modes: "ds", Order: []int{0, 1}, Shape: []int64{2, 3}, Pos: taco.Pos, Crd: taco.Crd, Values: taco.Values})
-	fmt.Println(tensor.Equal(back, A), err)
-	C, _ := A.Convert(tensor.COO)
-	m, err := C.ToMLIR()
-	fmt.Println(m.Encoding, err)
-	usual, err := m.Interleaved()
-	fmt.Println(usual.Encoding, tensor.View[uint32](usual.Coordinates[0]), err)
-	same, err := tensor.FromMLIR(usual)
-	fmt.Println(tensor.Equal(same, C), err)
-	// Output:
-	// -f=A:ds:0,1 [0 1 2] <nil>
-	// true <nil>
-	// #sparse_tensor.encoding<{ map = (d0, d1) -> (d0 : compressed(nonunique), d1 : singleton(soa)), posWidth = 32, crdWidth = 32 }> <nil>
-	// #sparse_tensor.encoding<{ map = (d0, d1) -> (d0 : compressed(nonunique), d1 : singleton), posWidth = 32, crdWidth = 32 }> [0 2 1 0] <nil>
-	// true <nil>
 }
 
 // The changes that made one matrix of another, made in a copy in another format.

@@ -217,8 +217,11 @@ func (f Format) Standard() Format {
 	return f
 }
 
-// repeating is the format with the values of one coordinate told apart by repeating it.
-func (f Format) repeating() (Format, error) {
+// Repeating is the format with the values of one coordinate told apart by repeating it, where pointers of the last level group them.
+func (f Format) Repeating() (Format, error) {
+	if !f.grouped() {
+		return f, nil
+	}
 	kinds := f.Levels()
 	kinds[f.SparseRank()-1] = S
 	return FormatWith(kinds, f.Order(), f.Flags())
@@ -257,12 +260,12 @@ func (f Format) Physical() []LevelType {
 	return types
 }
 
-// formatOfPhysical is the format whose physical levels are these: the inverse of
+// FormatOfPhysical is the format whose physical levels are these: the inverse of
 // [Format.Physical]. Dense levels after the last sparse one are D, others C; a
 // compressed level and the singletons after it are a run of S, closed by DC if levels
 // other than D follow. A compressed level that says it is unique, though singletons
 // follow it, is taken as any other.
-func formatOfPhysical(types []LevelType, order []int) (Format, error) {
+func FormatOfPhysical(types []LevelType, order []int) (Format, error) {
 	kinds := make([]LevelKind, len(types))
 	flags := make([]LevelFlags, len(types))
 	sparse := 0

@@ -12,7 +12,7 @@ import (
 )
 
 // exemplified are the packages of which every exported name has an example that runs, or is in one.
-var exemplified = map[string]string{"lacuna": ".", "tensor": "tensor", "ops": "ops", "from": "tensor/from", "file": "tensor/file", "gonum": "tensor/gonum"}
+var exemplified = map[string]string{"lacuna": ".", "tensor": "tensor", "ops": "ops", "from": "tensor/from", "interop": "tensor/interop", "file": "tensor/file", "gonum": "tensor/gonum"}
 
 // calledByOthers are methods that no example calls: fmt, errors and encoding do when it prints, asks or encodes.
 var calledByOthers = []string{"Error", "Unwrap", "String", "MarshalJSON", "UnmarshalJSON", "MarshalBinary", "UnmarshalBinary"}

@@ -41,6 +41,7 @@ var allowed = map[string][]string{
 	"codegen/ptx":                  {"ir/loop", "codegen/llvm"},
 	"internal/testing/testengine":  {"internal/debug", "internal/diskcache", "runtime/ondisk", "ir/loop", "lower/gpu", "ir/loop/lib", "codegen/ptx", "internal/llvm", "runtime", "runtime/dist/transport"},
 	"tensor/from":                  {"tensor"},
+	"tensor/interop":               {"tensor"},
 	"tensor/gonum":                 {"tensor"},
 	"tensor/file/hdf5":             {},
 	"tensor/file/binsparse":        {"tensor"},
@@ -92,7 +93,7 @@ var allowed = map[string][]string{
 	"cmd/lacuna":                   {"", "cmd/lacuna/internal/cli", "cmd/lacuna/internal/operand", "cmd/lacuna/internal/show", "codegen/aot", "codegen/aot/gopackage", "internal/admission", "internal/cost", "internal/diskcache", "internal/distribute", "internal/explorer", "internal/generate", "internal/machine", "internal/spyplot", "internal/units", "lang", "lang/derive", "ops", "runtime", "runtime/dist", "runtime/dist/mpi", "runtime/dist/nccl", "runtime/dist/placement", "runtime/dist/ranks", "runtime/dist/transport", "runtime/doctor", "runtime/exec", "runtime/ondisk", "tensor", "tensor/file", "tensor/file/binsparse", "web"},
 	"cmd/lacuna/internal/cli":      {"", "internal/suggest", "internal/units", "lang", "runtime"},
 	"cmd/lacuna/internal/operand":  {"", "cmd/lacuna/internal/cli", "internal/cost", "internal/distribute", "internal/explorer", "internal/generate", "internal/spill", "internal/units", "runtime", "runtime/dist/placement", "runtime/exec", "tensor", "tensor/file"},
-	"cmd/lacuna/internal/show":     {"cmd/lacuna/internal/cli", "internal/units", "tensor"},
+	"cmd/lacuna/internal/show":     {"cmd/lacuna/internal/cli", "internal/units", "tensor", "tensor/interop"},
 
 	// The explorer.
 	"internal/generate": {"tensor"},

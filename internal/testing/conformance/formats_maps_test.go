@@ -6,16 +6,17 @@ import (
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/lacuna-sparse/lacuna/tensor/interop"
 )
 
 // checkMaps takes the tensor to MLIR's and TACO's storage, which share its arrays, and
 // back.
 func (c *formatCase) checkMaps(t *testing.T, a *tensor.Tensor) {
-	m, err := a.ToMLIR()
+	m, err := interop.ToMLIR(a)
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, err := tensor.FromMLIR(m)
+	back, err := interop.FromMLIR(m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,13 +24,13 @@ func (c *formatCase) checkMaps(t *testing.T, a *tensor.Tensor) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unpacked, err := tensor.FromMLIR(packed)
+	unpacked, err := interop.FromMLIR(packed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	others := map[string]*tensor.Tensor{m.Encoding: back, packed.Encoding: unpacked}
-	if s, err := a.ToTACO(); err == nil {
-		if others[s.Modes], err = tensor.FromTACO(s); err != nil {
+	if s, err := interop.ToTACO(a); err == nil {
+		if others[s.Modes], err = interop.FromTACO(s); err != nil {
 			t.Fatal(err)
 		}
 	} else if c.Unsorted == nil {
@@ -99,18 +100,18 @@ func TestRank4Maps(t *testing.T) {
 			levels = append(levels, fmt.Sprintf("d%d : %s", k, names[level]))
 			modes = append(modes, letters[level])
 		}
-		m, err := a.ToMLIR()
+		m, err := interop.ToMLIR(a)
 		if want := "-> (" + strings.Join(levels, ", ") + "), posWidth"; err != nil || !strings.Contains(m.Encoding, want) {
 			t.Errorf("%s: %s, %v, want %s", table[i], m.Encoding, err, want)
 		}
-		if b, err := tensor.FromMLIR(m); err != nil || tensor.Diff(b, a) != "" {
+		if b, err := interop.FromMLIR(m); err != nil || tensor.Diff(b, a) != "" {
 			t.Errorf("%s from MLIR: %v, %v", table[i], b, err)
 		}
-		s, err := a.ToTACO()
+		s, err := interop.ToTACO(a)
 		if want := strings.Join(modes, ""); err != nil || s.Modes != want {
 			t.Errorf("%s: %s, %v, want %s", table[i], s.Modes, err, want)
 		}
-		if b, err := tensor.FromTACO(s); err != nil || tensor.Diff(b, a) != "" {
+		if b, err := interop.FromTACO(s); err != nil || tensor.Diff(b, a) != "" {
 			t.Errorf("%s from TACO: %v, %v", table[i], b, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/cmd/lacuna/internal/cli"
 	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/lacuna-sparse/lacuna/tensor/interop"
 )
 
 // Storages are the programs whose view of a tensor's arrays inspect prints.
@@ -26,11 +27,11 @@ func Storage(a *cli.Env, as string, t *tensor.Tensor) error {
 	var names []string
 	switch as {
 	case "mlir":
-		m, err := t.ToMLIR()
+		m, err := interop.ToMLIR(t)
 		if err != nil {
 			return err
 		}
-		if t, err = tensor.FromMLIR(m); err != nil {
+		if t, err = interop.FromMLIR(m); err != nil {
 			return err
 		}
 		a.Printf("%s\n", m.Encoding)
@@ -39,11 +40,11 @@ func Storage(a *cli.Env, as string, t *tensor.Tensor) error {
 			names = append(names, l.String())
 		}
 	case "taco":
-		s, err := t.ToTACO()
+		s, err := interop.ToTACO(t)
 		if err != nil {
 			return err
 		}
-		if t, err = tensor.FromTACO(s); err != nil {
+		if t, err = interop.FromTACO(s); err != nil {
 			return err
 		}
 		a.Printf("%s\n", s.Descriptor("A"))

@@ -1,4 +1,4 @@
-package tensor
+package interop
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // encoding is a parsed #sparse_tensor.encoding.
@@ -23,7 +25,7 @@ type encodingReader struct {
 }
 
 func (r *encodingReader) fail(format string, args ...any) error {
-	return &ParseError{
+	return &tensor.ParseError{
 		Text: r.text, Msg: "not an encoding that can be read",
 		Hint: fmt.Sprintf(format, args...) + fmt.Sprintf(" (at character %d)", len(r.text)-len(r.rest)),
 	}
@@ -137,8 +139,8 @@ func (e *encoding) readMap(r *encodingReader) error {
 	}
 	for !r.skip(")") {
 		name := r.word()
-		if name == "" || slices.Contains(e.dims, name) || len(e.dims) == MaxRank {
-			return r.fail("the names of at most %d different dimensions are expected", MaxRank)
+		if name == "" || slices.Contains(e.dims, name) || len(e.dims) == tensor.MaxRank {
+			return r.fail("the names of at most %d different dimensions are expected", tensor.MaxRank)
 		}
 		e.dims = append(e.dims, name)
 		r.skip(",")
@@ -150,8 +152,8 @@ func (e *encoding) readMap(r *encodingReader) error {
 		return err
 	}
 	for !r.skip(")") {
-		if len(e.levels) == MaxRank {
-			return r.fail("there are more than %d levels", MaxRank)
+		if len(e.levels) == tensor.MaxRank {
+			return r.fail("there are more than %d levels", tensor.MaxRank)
 		}
 		l, err := e.readLevel(r)
 		if err != nil {
@@ -213,6 +215,16 @@ func (e *encoding) readLevel(r *encodingReader) (l mlirLevel, err error) {
 	return l, nil
 }
 
+// kindNamed is the kind of level of a name, 0 for none.
+func kindNamed(name string) tensor.PhysicalKind {
+	for k := range tensor.PhysicalKind(math.MaxUint8) {
+		if name != "" && k.Properties().Name == name {
+			return k
+		}
+	}
+	return 0
+}
+
 // run is the last level of the segment that level k begins: a compressed level with its
 // singletons, or one level.
 func (e *encoding) run(k int) int {
@@ -226,13 +238,13 @@ func (e *encoding) run(k int) int {
 // that the encoding says.
 func (e *encoding) checkBuffers(m *MLIR) error {
 	if len(m.Positions) != len(e.levels) || len(m.Coordinates) != len(e.levels) {
-		return tensorError("the encoding has %d levels, with positions of %d and coordinates of %d: they must be as many", len(e.levels), len(m.Positions), len(m.Coordinates))
+		return tensor.Errorf(-1, "the encoding has %d levels, with positions of %d and coordinates of %d: they must be as many", len(e.levels), len(m.Positions), len(m.Coordinates))
 	}
 	for k := 0; k < len(e.levels); {
 		last := e.run(k)
 		for l := k; l <= last; l++ {
 			if l > k+1 && e.levels[l].soa != e.levels[k+1].soa {
-				return levelError(l, "some singletons of a run are soa and some are not")
+				return tensor.Errorf(l, "some singletons of a run are soa and some are not")
 			}
 			interleaved := l > k && !e.levels[l].soa
 			if err := e.checkBuffer(l, "positions", m.Positions[l], e.posWidth, e.levels[l].HasPos()); err != nil {
@@ -247,19 +259,19 @@ func (e *encoding) checkBuffers(m *MLIR) error {
 	return nil
 }
 
-func (e *encoding) checkBuffer(k int, what string, a Array, width int, wanted bool) error {
+func (e *encoding) checkBuffer(k int, what string, a tensor.Array, width int, wanted bool) error {
 	if width == 0 {
 		width = 64
 	}
 	switch {
-	case (a.dt != Invalid) != wanted && wanted:
-		return levelError(k, "%s_%d are missing", what, k)
-	case (a.dt != Invalid) != wanted:
-		return levelError(k, "%s_%d are given, but level %d has none", what, k, k)
-	case wanted && !a.dt.IsInteger():
-		return levelError(k, "%s_%d have the element type %v: it must be an integer type", what, k, a.dt)
-	case wanted && a.dt.Size()*8 != width:
-		return levelError(k, "%s_%d are %v, but the encoding says %d bits", what, k, a.dt, width)
+	case (a.DType() != tensor.Invalid) != wanted && wanted:
+		return tensor.Errorf(k, "%s_%d are missing", what, k)
+	case (a.DType() != tensor.Invalid) != wanted:
+		return tensor.Errorf(k, "%s_%d are given, but level %d has none", what, k, k)
+	case wanted && !a.DType().IsInteger():
+		return tensor.Errorf(k, "%s_%d have the element type %v: it must be an integer type", what, k, a.DType())
+	case wanted && a.DType().Size()*8 != width:
+		return tensor.Errorf(k, "%s_%d are %v, but the encoding says %d bits", what, k, a.DType(), width)
 	}
 	return nil
 }
@@ -275,7 +287,7 @@ func (e *encoding) axes(shape []int64) (order []int, extents []int64, err error)
 			side = remainders
 		}
 		if side[l.dim] != 0 {
-			return nil, nil, levelError(k, "dimension %s is stored twice", e.dims[l.dim])
+			return nil, nil, tensor.Errorf(k, "dimension %s is stored twice", e.dims[l.dim])
 		}
 		if side[l.dim] = l.block; l.part == whole {
 			side[l.dim] = -1
@@ -287,11 +299,14 @@ func (e *encoding) axes(shape []int64) (order []int, extents []int64, err error)
 		q, r := quotients[d], remainders[d]
 		switch {
 		case shape[d] < 0:
-			return nil, nil, tensorError("axis %d has the size %d: sizes are 0 or more", d, shape[d])
+			return nil, nil, tensor.Errorf(-1, "axis %d has the size %d: sizes are 0 or more", d, shape[d])
 		case q == 0, q < 0 && r != 0, q > 0 && q != r:
-			return nil, nil, tensorError("the levels do not store dimension %s once: they must have it whole, or its floordiv and its mod by one number", e.dims[d])
+			return nil, nil, tensor.Errorf(-1, "the levels do not store dimension %s once: they must have it whole, or its floordiv and its mod by one number", e.dims[d])
 		case q > 0:
-			extents[d] = blockedShape([]int64{shape[d]}, []int64{q})[0]
+			extents[d] = shape[d] / q
+			if shape[d]%q != 0 {
+				extents[d]++
+			}
 			place[d] = len(extents)
 			extents = append(extents, q)
 		}
@@ -304,7 +319,7 @@ func (e *encoding) axes(shape []int64) (order []int, extents []int64, err error)
 		order = append(order, axis)
 	}
 	if len(extents) > math.MaxUint8 {
-		return nil, nil, tensorError("there are too many levels")
+		return nil, nil, tensor.Errorf(-1, "there are too many levels")
 	}
 	return order, extents, nil
 }

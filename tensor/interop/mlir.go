@@ -1,9 +1,11 @@
-package tensor
+package interop
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // MLIR is a tensor as MLIR's sparse_tensor dialect stores it.
@@ -17,8 +19,8 @@ type MLIR struct {
 	// levels that have none. Where singletons are stored as an array of structures
 	// (MLIR's default; "soa" says otherwise), the level that begins their run has
 	// the coordinates of all, entry by entry.
-	Positions, Coordinates []Array
-	Values                 Array
+	Positions, Coordinates []tensor.Array
+	Values                 tensor.Array
 }
 
 // ToMLIR returns the tensor in the storage of MLIR's sparse_tensor dialect. Arrays are
@@ -26,42 +28,42 @@ type MLIR struct {
 // index arrays, of levels differ in width, those that are narrower are copied, since MLIR
 // has one width for each. A last C or DC level of a multigraph becomes compressed(nonunique)
 // coordinates, which is a conversion. MLIR's implicit value is 0: another fill is an
-// error, and so is a [Structure].
-func (t *Tensor) ToMLIR() (*MLIR, error) {
+// error, and so is a [tensor.Structure].
+func ToMLIR(t *tensor.Tensor) (*MLIR, error) {
 	if err := t.Pin(); err != nil {
 		return nil, err
 	}
 	defer t.Unpin()
 	dims := make([]mlirLevel, t.Rank())
-	for k, axis := range t.format.Order() {
+	for k, axis := range t.Format().Order() {
 		dims[k].dim = axis
 	}
-	m, err := t.toMLIR(dims, t.Shape())
-	return m, named(err, t.name)
+	m, err := toMLIR(t, dims, t.Shape())
+	return m, tensor.Named(err, tensor.WithName(t.Name()))
 }
 
-// ToMLIRBlocked is ToMLIR for a tensor that [Tensor.Blocked] made of one with the given
+// ToMLIRBlocked is ToMLIR for a tensor that [tensor.Tensor.Blocked] made of one with the given
 // shape: levels are written as quotients and remainders of the dimensions, such as
 // "d0 floordiv 2 : dense" and "d0 mod 2 : dense".
-func (t *Tensor) ToMLIRBlocked(shape []int64) (*MLIR, error) {
+func ToMLIRBlocked(t *tensor.Tensor, shape []int64) (*MLIR, error) {
 	if err := t.Pin(); err != nil {
 		return nil, err
 	}
 	defer t.Unpin()
-	if err := t.checkBlocks(shape); err != nil {
-		return nil, named(err, t.name)
+	if _, err := tensor.NewBlocks(t, shape); err != nil {
+		return nil, err
 	}
 	rank := len(shape)
-	block := t.shape[rank:]
+	block := t.Shape()[rank:]
 	levels := make([]mlirLevel, t.Rank())
-	for k, axis := range t.format.Order() {
+	for k, axis := range t.Format().Order() {
 		levels[k] = mlirLevel{dim: axis % rank, part: quotient, block: block[axis%rank]}
 		if axis >= rank {
 			levels[k].part = remainder
 		}
 	}
-	m, err := t.toMLIR(levels, slices.Clone(shape))
-	return m, named(err, t.name)
+	m, err := toMLIR(t, levels, slices.Clone(shape))
+	return m, tensor.Named(err, tensor.WithName(t.Name()))
 }
 
 // levelPart is what a level stores of a dimension.
@@ -75,7 +77,7 @@ const (
 
 // mlirLevel is one level of an encoding.
 type mlirLevel struct {
-	LevelType
+	tensor.LevelType
 	dim   int
 	part  levelPart
 	block int64
@@ -101,30 +103,30 @@ func (l mlirLevel) String() string {
 	return s + " : " + strings.ReplaceAll(kind, "nonunique,nonordered", "nonunique, nonordered")
 }
 
-func (t *Tensor) toMLIR(levels []mlirLevel, shape []int64) (*MLIR, error) {
+func toMLIR(t *tensor.Tensor, levels []mlirLevel, shape []int64) (*MLIR, error) {
 	switch {
-	case t.structure != General:
-		return nil, tensorError("MLIR has no %v matrices: expand it first", t.structure)
-	case t.fill != Zero(t.DType()):
-		return nil, tensorError("the fill is %v: MLIR's implicit value is 0", t.fill)
+	case t.Structure() != tensor.General:
+		return nil, tensor.Errorf(-1, "MLIR has no %v matrices: expand it first", t.Structure())
+	case t.Fill() != tensor.Zero(t.DType()):
+		return nil, tensor.Errorf(-1, "the fill is %v: MLIR's implicit value is 0", t.Fill())
 	}
-	from, err := t.ungrouped()
+	from, err := ungrouped(t)
 	if err != nil {
 		return nil, err
 	}
-	pos, crd, err := from.indexArrays()
+	pos, crd, err := indexArrays(from)
 	if err != nil {
-		return nil, tensorError("%v", err)
+		return nil, tensor.Errorf(-1, "%v", err)
 	}
-	m := &MLIR{Shape: shape, Values: from.values}
+	m := &MLIR{Shape: shape, Values: from.Values()}
 	var posWidth, crdWidth int
 	if m.Positions, posWidth, err = sameWidth(pos); err == nil {
 		m.Coordinates, crdWidth, err = sameWidth(crd)
 	}
 	if err != nil {
-		return nil, tensorError("%v", err)
+		return nil, tensor.Errorf(-1, "%v", err)
 	}
-	for k, physical := range from.format.Physical() {
+	for k, physical := range from.Format().Physical() {
 		levels[k].LevelType = physical
 		levels[k].soa = physical.Branchless()
 	}
@@ -153,7 +155,7 @@ func encodingText(dims int, levels []mlirLevel, posWidth, crdWidth int) string {
 }
 
 // errNoMLIR says that there are no levels to read.
-var errNoMLIR = tensorError("the MLIR tensor is nil: make one with Tensor.ToMLIR, or fill in its fields")
+var errNoMLIR = tensor.Errorf(-1, "the MLIR tensor is nil: make one with ToMLIR, or fill in its fields")
 
 // Interleaved returns the tensor with the coordinates of every run of singletons as an
 // array of structures, MLIR's default, instead of an array for each level. These arrays
@@ -175,10 +177,10 @@ func (m *MLIR) Interleaved() (*MLIR, error) {
 		last := e.run(k)
 		if last > k && e.levels[last].soa {
 			if out.Coordinates[k], err = interleave(m.Coordinates[k : last+1]); err != nil {
-				return nil, levelError(k, "%v", err)
+				return nil, tensor.Errorf(k, "%v", err)
 			}
 			for l := k + 1; l <= last; l++ {
-				out.Coordinates[l] = Array{}
+				out.Coordinates[l] = tensor.Array{}
 				e.levels[l].soa = false
 			}
 		}
@@ -189,57 +191,56 @@ func (m *MLIR) Interleaved() (*MLIR, error) {
 }
 
 // interleave joins arrays of one length and type element by element.
-func interleave(arrays []Array) (Array, error) {
-	n := arrays[0].n
+func interleave(arrays []tensor.Array) (tensor.Array, error) {
+	n, dt := arrays[0].Len(), arrays[0].DType()
 	for _, a := range arrays {
-		if a.n != n || a.dt.Size() != arrays[0].dt.Size() {
-			return Array{}, fmt.Errorf("coordinates of a run have %d and %d elements, of %v and %v: they must be alike", n, a.n, arrays[0].dt, a.dt)
+		if a.Len() != n || a.DType().Size() != dt.Size() {
+			return tensor.Array{}, fmt.Errorf("coordinates of a run have %d and %d elements, of %v and %v: they must be alike", n, a.Len(), dt, a.DType())
 		}
 	}
-	out, err := MakeArray(arrays[0].dt, n*len(arrays))
+	out, err := tensor.MakeArray(dt, n*len(arrays))
 	if err != nil {
-		return Array{}, err
+		return out, err
 	}
+	to, size := out.Raw(), dt.Size()
 	for j, a := range arrays {
+		from := a.Raw()
 		for i := range n {
-			setIndex(out, i*len(arrays)+j, uint64(a.At64(i)))
+			copy(to[(i*len(arrays)+j)*size:], from[i*size:(i+1)*size])
 		}
 	}
 	return out, nil
 }
 
 // separate takes array j of count interleaved ones out.
-func separate(a Array, j, count int) (Array, error) {
-	out, err := MakeArray(a.dt, a.n/count)
+func separate(a tensor.Array, j, count int) (tensor.Array, error) {
+	out, err := tensor.MakeArray(a.DType(), a.Len()/count)
 	if err != nil {
-		return Array{}, err
+		return out, err
 	}
-	for i := range out.n {
-		setIndex(out, i, uint64(a.At64(i*count+j)))
+	from, to, size := a.Raw(), out.Raw(), a.DType().Size()
+	for i := range out.Len() {
+		copy(to[i*size:], from[(i*count+j)*size:(i*count+j+1)*size])
 	}
 	return out, nil
 }
 
 // FromMLIR makes a tensor of the buffers of MLIR's sparse_tensor dialect, which are checked
-// as [New] does and shared, but for interleaved coordinates, which are copied. Where the
+// as [tensor.New] does and shared, but for interleaved coordinates, which are copied. Where the
 // encoding divides dimensions (floordiv and mod), the tensor is the blocked one: its axes
 // are the dimensions, of divided ones the quotients, then the remainders of those that are
-// divided, in order; [Tensor.Unblocked] joins them if all are. Levels that we have no way
+// divided, in order; [tensor.Tensor.Unblocked] joins them if all are. Levels that we have no way
 // to store (loose_compressed, structured, batch) and unknown properties are errors that
 // name them.
-func FromMLIR(m *MLIR, opts ...Option) (*Tensor, error) {
+func FromMLIR(m *MLIR, opts ...tensor.Option) (*tensor.Tensor, error) {
 	if m == nil {
 		return nil, errNoMLIR
 	}
-	o := collect(opts)
-	t, err := fromMLIR(m, o)
-	return t, named(err, o.name)
+	t, err := fromMLIR(m, opts)
+	return t, tensor.Named(err, opts...)
 }
 
-func fromMLIR(m *MLIR, o options) (*Tensor, error) {
-	if o.fill.dt.Valid() && o.fill.Convert(m.Values.dt) != Zero(m.Values.dt) {
-		return nil, tensorError("the fill is %v: MLIR's implicit value is 0", o.fill)
-	}
+func fromMLIR(m *MLIR, opts []tensor.Option) (*tensor.Tensor, error) {
 	e, err := parseEncoding(m.Encoding, len(m.Shape))
 	if err != nil {
 		return nil, err
@@ -248,18 +249,18 @@ func fromMLIR(m *MLIR, o options) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	types := make([]LevelType, len(e.levels))
+	types := make([]tensor.LevelType, len(e.levels))
 	for k, l := range e.levels {
 		types[k] = l.LevelType
 	}
-	format, err := formatOfPhysical(types, order)
+	format, err := tensor.FormatOfPhysical(types, order)
 	if err != nil {
-		return nil, tensorError("%v", err)
+		return nil, tensor.Errorf(-1, "%v", err)
 	}
 	if err := e.checkBuffers(m); err != nil {
 		return nil, err
 	}
-	levels := make([]Level, len(types))
+	levels := make([]tensor.Level, len(types))
 	for k := range levels {
 		levels[k].Pos, levels[k].Crd = m.Positions[k], m.Coordinates[k]
 	}
@@ -267,16 +268,20 @@ func fromMLIR(m *MLIR, o options) (*Tensor, error) {
 		last := e.run(k)
 		if last > k && !e.levels[last].soa {
 			both, count := m.Coordinates[k], last-k+1
-			if both.n%count != 0 {
-				return nil, levelError(k, "coordinates_%d has %d elements, not a multiple of %d: the coordinates of %d levels are interleaved in it", k, both.n, count, count)
+			if both.Len()%count != 0 {
+				return nil, tensor.Errorf(k, "coordinates_%d has %d elements, not a multiple of %d: the coordinates of %d levels are interleaved in it", k, both.Len(), count, count)
 			}
 			for l := k; l <= last; l++ {
 				if levels[l].Crd, err = separate(both, l-k, count); err != nil {
-					return nil, levelError(l, "%v", err)
+					return nil, tensor.Errorf(l, "%v", err)
 				}
 			}
 		}
 		k = last + 1
 	}
-	return newTensor(shape, format, levels, m.Values, o)
+	t, err := tensor.New(shape, format, levels, m.Values, opts...)
+	if err == nil && t.Fill() != tensor.Zero(t.DType()) {
+		return nil, tensor.Errorf(-1, "the fill is %v: MLIR's implicit value is 0", t.Fill())
+	}
+	return t, err
 }
