@@ -89,6 +89,58 @@ func LeafOf(st Stmt) *Assign {
 	return LeafOf(list[len(list)-1])
 }
 
+// EachStmt calls f for a statement and for every one in it, from the outside in.
+func EachStmt(st Stmt, f func(Stmt)) {
+	f(st)
+	for _, x := range Parts(st) {
+		EachStmt(x, f)
+	}
+}
+
+// FirstLeaf is the assignment that a nest ends in, the first of several; nil of what ends in none.
+func FirstLeaf(st Stmt) *Assign {
+	for ; st != nil; st = towardsLeaf(st) {
+		if leaf, ok := st.(*Assign); ok {
+			return leaf
+		}
+	}
+	return nil
+}
+
+// towardsLeaf is the statement one level down on the way to the first leaf, nil of a leaf.
+func towardsLeaf(st Stmt) Stmt {
+	list := Parts(st)
+	if len(list) == 0 {
+		return nil
+	}
+	if _, ok := st.(*Sequence); ok {
+		return list[0]
+	}
+	return list[len(list)-1]
+}
+
+// HasLoop reports whether there are loops on the way to the first leaf.
+func HasLoop(st Stmt) bool {
+	for ; st != nil; st = towardsLeaf(st) {
+		if _, ok := st.(*Forall); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// Depth is the depth of the loops in a statement.
+func Depth(st Stmt) int {
+	deepest := 0
+	for _, x := range Parts(st) {
+		deepest = max(deepest, Depth(x))
+	}
+	if _, ok := st.(*Forall); ok {
+		deepest++
+	}
+	return deepest
+}
+
 // Cuttable reports whether chunks of an outermost loop write different elements of the result, and of a sparse one
 // different parts of every level.
 func Cuttable(lhs *Access, t *Tensor, f *Forall) bool {
@@ -179,7 +231,7 @@ func (g Algebra) StmtSet(st Stmt, leaves Leaves) SetExpr {
 			s = b.State
 		}
 		if st.LHS != nil && st.LHS.Tensor.Work != nil {
-			if v, ok := ConstValue(s.Background); ok && WorkOf(st.LHS.Tensor).Fold.IsIdentity(v) {
+			if WorkOf(st.LHS.Tensor).Fold.IsNeutral(s.Background) {
 				return s.Set
 			}
 			return All()
@@ -204,8 +256,7 @@ func (g Algebra) TempBehaviour(t *Temp, leaves Leaves) Behaviour {
 		in = StoredSet(leaves.Access(r.In))
 	}
 	return g.behaviour(r.Body, leaves).each(func(s Support) Support {
-		v, ok := ConstValue(s.Background)
-		neutral := ok && r.Fold.IsIdentity(v)
+		neutral := r.Fold.IsNeutral(s.Background)
 		switch {
 		case r.In != nil && neutral && len(r.Vars) > 0:
 			return Support{Set: Intersect(in, s.Set), Background: g.EmptyFold(r)}

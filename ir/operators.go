@@ -197,6 +197,12 @@ func (f Fold) IsIdentity(v tensor.Scalar) bool {
 	return !f.Facts().Pair && isValue(v, f.Identity(v.DType()))
 }
 
+// IsNeutral reports whether an expression is known to be a value that folding changes nothing.
+func (f Fold) IsNeutral(e Expr) bool {
+	v, ok := ConstValue(e)
+	return ok && f.IsIdentity(v)
+}
+
 // AnyOrder reports whether a fold of values of a type is the same in any order: threads may then fold copies of a result.
 func (f Fold) AnyOrder(t tensor.DType) bool {
 	switch f {

@@ -2,6 +2,7 @@ package ir
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -49,6 +50,14 @@ func (f SetExpr) IsAll() bool { return f.kind == all }
 
 // IsAtom reports whether f is one atom, and which.
 func (f SetExpr) IsAtom() (Atom, bool) { return f.atom, f.kind == atomic }
+
+// IsOnly reports whether f is one atom, and a.
+func (f SetExpr) IsOnly(a Atom) bool { return f.kind == atomic && f.atom == a }
+
+// IsUnionOfAtoms reports whether f is a union of single operands.
+func (f SetExpr) IsUnionOfAtoms() bool {
+	return f.kind == union && !slices.ContainsFunc(f.args, func(g SetExpr) bool { return g.kind != atomic })
+}
 
 // IsUnion and IsIntersection report the outermost operation.
 func (f SetExpr) IsUnion() bool { return f.kind == union }

@@ -251,7 +251,7 @@ func (a *assembly) leaf(e *emitter, st *state, s *ir.Assign) {
 func (e *emitter) leafCondition(st *state, s *ir.Assign) loop.Expr {
 	sup := e.alg.Stored(s.Value, leaves{e: e, st: st})
 	scatter := e.step.Scatter
-	if scatter && isIdentity(e.step.Fold, sup.Background) || !scatter && sup.Background != nil && e.leftAlone(sup.Background) {
+	if scatter && e.step.Fold.IsNeutral(sup.Background) || !scatter && sup.Background != nil && e.leftAlone(sup.Background) {
 		return e.holds(sup.Set, func(at ir.Atom) loop.Expr { return e.atoms[at].flag })
 	}
 	return loop.Truth(true)

@@ -21,23 +21,11 @@ const (
 func (w *walk) rootGrain() int64 {
 	switch {
 	case w.root.weight < 0:
-		return int64(max(minGrain, emit.ChunkGrain>>(nestedGrain*loopsBelow(w.f.Body))))
+		return int64(max(minGrain, emit.ChunkGrain>>(nestedGrain*ir.Depth(w.f.Body))))
 	case len(w.workspaces) > 0:
 		return emit.ChunkGrain >> workspaceGrain // each entry counted is the start of a loop
 	}
 	return 0
-}
-
-// loopsBelow is the depth of the loops in a statement.
-func loopsBelow(s ir.Stmt) int {
-	deepest := 0
-	for _, x := range ir.Parts(s) {
-		deepest = max(deepest, loopsBelow(x))
-	}
-	if _, ok := s.(*ir.Forall); ok {
-		deepest++
-	}
-	return deepest
 }
 
 // chunkOf is the part of a root level's entries that the chunk runs: Lo to Hi,
@@ -67,7 +55,7 @@ func (w *walk) chunkOf(it *iterator, begin, end loop.Expr) (lo, hi loop.Expr) {
 // rowWeights finds a positions array that tells how many entries lie under each
 // value of the loop's index: the cut then balances entries.
 func (w *walk) rowWeights() loop.BufferID {
-	used := accessesOf(w.f.Body)
+	used := ir.AccessesOf(w.f.Body)
 	for _, a := range w.ordered(w.st) {
 		if !used[a] || a.Tensor.Rank < 2 {
 			continue

@@ -56,8 +56,7 @@ func (e *emitter) flattened(w *ir.Where) (*ir.Access, *ir.Assign) {
 		return nil, nil
 	}
 	if !a.Tensor.Format.IsDense() {
-		background, known := ir.ConstValue(e.alg.Of(leaf.Value, gapLeaves{e}).Background)
-		if !known || !r.Fold.IsIdentity(background) {
+		if !r.Fold.IsNeutral(e.alg.Of(leaf.Value, gapLeaves{e}).Background) {
 			return nil, nil
 		}
 	}
@@ -125,7 +124,7 @@ func (e *emitter) flattenedPairs(w *ir.Where) (*ir.Access, ir.Stmt) {
 	}
 	column, body := forall(body)
 	inner, _ := forall(body)
-	leaf := leafOf(body)
+	leaf := ir.FirstLeaf(body)
 	if column == nil || inner == nil || leaf == nil {
 		return nil, nil
 	}
@@ -135,8 +134,7 @@ func (e *emitter) flattenedPairs(w *ir.Where) (*ir.Access, ir.Stmt) {
 		if a.Tensor.Format.IsDense() {
 			continue
 		}
-		background, known := ir.ConstValue(e.alg.Of(leaf.Value, without{gapLeaves{e}, a}).Background)
-		if !known || !r.Fold.IsIdentity(background) {
+		if !r.Fold.IsNeutral(e.alg.Of(leaf.Value, without{gapLeaves{e}, a}).Background) {
 			return nil, nil // something is to be folded where the operand has no entries
 		}
 		searched = searched || slices.ContainsFunc(a.Indices, func(x ir.IndexExpr) bool { v := x.Plain(); return v != row.Index && v != column.Index })

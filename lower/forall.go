@@ -9,45 +9,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/fold"
 	"github.com/lacuna-sparse/lacuna/lower/level"
+	"github.com/lacuna-sparse/lacuna/lower/scalar"
 )
-
-// accessesOf is the set of accesses that a nest reads.
-func accessesOf(s ir.Stmt) map[*ir.Access]bool {
-	set := map[*ir.Access]bool{}
-	collectAccesses(s, func(a *ir.Access) { set[a] = true })
-	return set
-}
-
-func collectAccesses(s ir.Stmt, f func(*ir.Access)) {
-	switch s := s.(type) {
-	case *ir.Where:
-		if in := s.Temp.Reduce.In; in != nil {
-			f(in)
-		}
-	case *ir.Assign:
-		walk := func(e ir.Expr) {
-			ir.Walk(e, func(x ir.Expr) {
-				if a, ok := x.(*ir.Access); ok {
-					f(a)
-				}
-			})
-		}
-		walk(s.Value)
-		if s.Temp != nil && s.Temp.Reduce.In != nil {
-			walk(s.Temp.Reduce.In)
-		}
-		if s.LHS != nil {
-			for _, x := range s.LHS.Indices {
-				if x.Gather != nil {
-					walk(x.Gather)
-				}
-			}
-		}
-	}
-	for _, x := range ir.Parts(s) {
-		collectAccesses(x, f)
-	}
-}
 
 // stepAccesses lists the accesses of the step, each once, in a fixed order,
 // with gathered indices before what they index.
@@ -69,7 +32,7 @@ func (k *kernel) stepAccesses() []*ir.Access {
 		}
 		k.accessList = append(k.accessList, a)
 	}
-	collectAccesses(k.step.Body, add)
+	ir.EachAccess(k.step.Body, add)
 	return k.accessList
 }
 
@@ -103,14 +66,14 @@ func (e *emitter) forall(st *state, f *ir.Forall) {
 			set, l = s, settled
 		}
 	}
-	if !set.IsAll() && leafOf(f.Body).Temp == nil {
+	if !set.IsAll() && ir.FirstLeaf(f.Body).Temp == nil {
 		e.partial = true
 	}
 	w := &walk{emitter: e, st: st, f: f, root: &root, iters: its, line: len(e.kernel.Notes)}
 	w.coiterated, w.located = splitOperands(set, its)
 	w.meet(set)
 	for _, it := range its {
-		if alone := len(its) == 1 && len(w.coiterated) == 1 && it.stride == 1 && !it.trimmed && it.unique; it.run != nil && !(alone && sameAtom(set, it.atom)) {
+		if alone := len(its) == 1 && len(w.coiterated) == 1 && it.stride == 1 && !it.trimmed && it.unique; it.run != nil && !(alone && set.IsOnly(it.atom)) {
 			e.closeRun(it)
 		}
 	}
@@ -146,7 +109,7 @@ func (e *emitter) forall(st *state, f *ir.Forall) {
 			if w.sharedLoop(steps{}) {
 				break
 			}
-			w.eachCounted(w.blockSum(), func() { w.merge(set) })
+			w.blockSum().EachCounted(func() { w.merge(set) })
 			how := "merge"
 			if slices.ContainsFunc(w.coiterated, func(it *iterator) bool { return it.long != nil }) {
 				how = "merge, galloping where sizes differ"
@@ -167,12 +130,6 @@ func (e *emitter) forall(st *state, f *ir.Forall) {
 		}
 		e.foldGap(st, gap, w.visited)
 	}
-}
-
-// sameAtom reports whether a set is that of one atom.
-func sameAtom(set ir.SetExpr, a ir.Atom) bool {
-	b, ok := set.IsAtom()
-	return ok && a == b
 }
 
 // note records how a loop runs.
@@ -325,10 +282,10 @@ func (w *walk) dense() {
 	}
 	if w.inLanes() {
 		acc := w.accs[w.f.Body.(*ir.Assign).Temp]
-		w.counted(acc, func() loop.Expr { return b.Sub(hi, lo) }, func(acc accumulator) { w.lanes(acc, lo, hi) })
+		w.counted(acc, func() loop.Expr { return b.Sub(hi, lo) }, func(acc fold.State) { w.lanes(acc, lo, hi) })
 		return
 	}
-	w.eachCounted(w.blockSum(), func() { w.denseSteps(lo, hi) })
+	w.blockSum().EachCounted(func() { w.denseSteps(lo, hi) })
 }
 
 // denseSteps emits a loop over the whole dimension step by step.
@@ -446,9 +403,9 @@ func (w *walk) walkOne(it *iterator, set ir.SetExpr) {
 		w.blocks(it, begin, end, visit)
 	case w.inEntryLanes(it):
 		acc := w.accs[w.f.Body.(*ir.Assign).Temp]
-		w.counted(acc, func() loop.Expr { return b.Sub(end, begin) }, func(acc accumulator) { w.entryLanes(acc, it, begin, end, visit) })
+		w.counted(acc, func() loop.Expr { return b.Sub(end, begin) }, func(acc fold.State) { w.entryLanes(acc, it, begin, end, visit) })
 	default:
-		w.eachCounted(w.blockSum(), func() { w.entrySteps(it, begin, end, visit) })
+		w.blockSum().EachCounted(func() { w.entrySteps(it, begin, end, visit) })
 	}
 	w.visited = b.Sub(end, begin)
 	if w.count != nil {
@@ -459,7 +416,7 @@ func (w *walk) walkOne(it *iterator, set ir.SetExpr) {
 // entrySteps emits a loop over the entries of it step by step.
 func (w *walk) entrySteps(it *iterator, begin, end loop.Expr, visit func(p loop.Expr)) {
 	b := w.B
-	if emitted := w.st.result.emitted; it.unique && emitted != nil && w.emitter.counting() && leafOf(w.f.Body).Temp == nil {
+	if emitted := w.st.result.emitted; it.unique && emitted != nil && w.emitter.counting() && ir.FirstLeaf(w.f.Body).Temp == nil {
 		// All that is to be found out is whether there is something.
 		p := b.Var("p_"+it.access.Tensor.Name, begin)
 		b.While(b.And(b.Lt(p, end), b.Not(emitted)), func() {
@@ -502,11 +459,11 @@ func (w *walk) onlySeen(it *iterator) *loop.Ref {
 	case !direct:
 		return nil
 	case leaf.Temp == nil: // the result
-		if st.result.emitted == nil || !sameCondition(w.leafCondition(st, leaf), always) {
+		if st.result.emitted == nil || !scalar.SameCondition(w.leafCondition(st, leaf), scalar.Always) {
 			return nil
 		}
 		return st.result.emitted
-	case !sameCondition(w.stored(st, leaf), always):
+	case !scalar.SameCondition(w.stored(st, leaf), scalar.Always):
 		return nil
 	}
 	return w.accs[leaf.Temp].Seen
@@ -514,6 +471,6 @@ func (w *walk) onlySeen(it *iterator) *loop.Ref {
 
 // gapFirst reports whether the fold needs to know the first coordinate left out.
 func (w *walk) gapFirst() bool {
-	leaf := leafOf(w.f.Body)
+	leaf := ir.FirstLeaf(w.f.Body)
 	return leaf.Temp != nil && fold.IsArg(leaf.Temp.Reduce.Fold)
 }

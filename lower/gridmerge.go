@@ -165,7 +165,7 @@ func inLevels(a *ir.Access, loops []*ir.Index, is func(l int, level tensor.Level
 func (m *mergedRows) readsRow() bool {
 	for _, v := range m.outer {
 		for _, a := range m.others {
-			if dependsOn(a, v) {
+			if ir.DependsOn(a, v) {
 				return true
 			}
 		}

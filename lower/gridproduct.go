@@ -121,7 +121,7 @@ func (k *kernel) lastConsumer(work *ir.Workspace) (consumer, bool) {
 	levels, order := t.Format.Physical(), t.Format.Order()
 	last := len(levels) - 1
 	c := consumer{loop: f, leaf: leaf}
-	for a := range accessesOf(leaf) {
+	for a := range ir.AccessesOf(leaf) {
 		if a.Tensor == work.Tensor {
 			ok = ok && c.work == nil
 			c.work = a
@@ -158,7 +158,7 @@ func (p *teamProducts) beside(e *emitter, st *state) ([]*iterator, bool) {
 	args := set.Args()
 	if _, alone := set.IsAtom(); alone {
 		args = []ir.SetExpr{set}
-	} else if !unionOfAtoms(set) {
+	} else if !set.IsUnionOfAtoms() {
 		return nil, false
 	}
 	if !bare(c.leaf.Value, c.work) || !w.tensor.FillKnown || !sameValue(identity, w.tensor.Fill.Convert(identity.DType())) {

@@ -62,7 +62,7 @@ func (it *iterator) child(p, end, present loop.Expr) cursor {
 // parent is resolved.
 func (e *emitter) iterators(st *state, v *ir.Index, body ir.Stmt) []*iterator {
 	var its []*iterator
-	used := accessesOf(body)
+	used := ir.AccessesOf(body)
 	for _, a := range e.ordered(st) {
 		c := st.cursors[a]
 		if !used[a] || c.done() {

@@ -43,7 +43,7 @@ func (k *kernel) outside(body ir.Stmt) ir.Stmt {
 
 // accessesIn lists the accesses of a nest in the order of the step.
 func (k *kernel) accessesIn(s ir.Stmt) []*ir.Access {
-	used := accessesOf(s)
+	used := ir.AccessesOf(s)
 	var list []*ir.Access
 	for _, a := range k.stepAccesses() {
 		if used[a] {
@@ -77,7 +77,7 @@ func (c cell) allocs(n loop.SizeExpr) []loop.Alloc {
 }
 
 // storeCell writes a fold's state to element at of the cell's buffers.
-func (e *emitter) storeCell(c cell, acc accumulator, at loop.Expr) {
+func (e *emitter) storeCell(c cell, acc fold.State, at loop.Expr) {
 	for i, id := range c.state {
 		e.B.Store(e.Write(id), at, acc.Vars[i])
 	}
@@ -93,7 +93,7 @@ func (e *emitter) loadCell(c cell) value {
 		}
 	}
 	seen := e.B.Var("seen", e.B.Load(e.Read(c.seen), loop.Int(0)))
-	return e.value(accumulator{State: fold.Of(e.B, c.temp.Reduce, e.opts.Grids, vars, seen)})
+	return e.value(fold.Of(e.B, c.temp.Reduce, e.opts.Grids, vars, seen))
 }
 
 // reduction emits the stages of a reduction outside all loops: partial results
@@ -117,7 +117,7 @@ func (k *kernel) reduction(w *ir.Where) {
 	} else {
 		e.stmt(st, inside)
 	}
-	e.settle(acc)
+	acc.Settle()
 	result := k.newCell(r, "")
 	part := k.partition(e.root)
 	k.addTables(tables, part)
@@ -165,8 +165,8 @@ func (k *kernel) combineStage(w *ir.Where, part int, partial, result cell, visit
 			state = append(state, b.Let(fmt.Sprintf("part%d", i), b.Load(e.Read(id), c)))
 		}
 		acc.Absorb(state, b.Load(e.Read(partial.seen), c))
-		if acc.blocks != nil {
-			e.closeBlock(acc)
+		if acc.Blocks != nil {
+			acc.CloseBlock()
 		}
 		if g != nil {
 			b.Assign(total, b.Add(total, b.Load(e.Read(visited), c)))
@@ -174,11 +174,11 @@ func (k *kernel) combineStage(w *ir.Where, part int, partial, result cell, visit
 	})
 	if g != nil {
 		// Outside the outermost loop there are results of earlier stages.
-		g.stored = e.alg.Stored(leafOf(w.Producer).Value, outside{leaves{e: e, st: st, v: g.v}}).Set
+		g.stored = e.alg.Stored(ir.FirstLeaf(w.Producer).Value, outside{leaves{e: e, st: st, v: g.v}}).Set
 		e.foldGap(st, g, total)
 	}
-	if acc.blocks != nil {
-		e.joinBlocks(acc)
+	if acc.Blocks != nil {
+		acc.JoinBlocks()
 	}
 	e.storeCell(result, acc, loop.Int(0))
 	s := e.Stage("combine")

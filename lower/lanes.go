@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
@@ -21,7 +23,7 @@ import (
 //   - Over entries, the smallest or largest number, in blocks: the best of a block
 //     is found first, and one step for the block waits for the one before.
 //
-// Long sums are cut into blocks as well, for another reason: see blocksum.go.
+// Long sums are cut into blocks as well, for another reason: see lower/fold/blocks.go.
 
 const (
 	// laneCount is a constant of the language, whatever the machine: the order in
@@ -30,6 +32,8 @@ const (
 	// laneEntries is the least number of entries for which a sum over them is worth
 	// lanes. Most rows of most matrices have fewer.
 	laneEntries = 64
+	// laneTerms is the number of terms that each lane of a block of a long sum gets.
+	laneTerms = 512
 	// blockCount is the number of entries in a block. Few rows are shorter.
 	blockCount = 4
 	// maxLaneTerms bounds how much of an expression is repeated for each lane.
@@ -60,7 +64,7 @@ func (w *walk) inBlocks(it *iterator) bool {
 		return false
 	}
 	r := leaf.Temp.Reduce
-	return isIdempotent(r.Fold) && (it.run != nil || emit.ComputeType(r.Typ).IsFloat()) && w.isCheapOver(it, leaf.Value)
+	return r.Fold.Facts().Idempotent && (it.run != nil || emit.ComputeType(r.Typ).IsFloat()) && w.isCheapOver(it, leaf.Value)
 }
 
 // inEntryLanes reports whether the loop of w, over the entries of it, is a sum to be
@@ -177,7 +181,7 @@ type laneLoop struct {
 }
 
 // lanes emits the loop from lo to hi as a fold in lanes, over a whole dimension.
-func (w *walk) lanes(acc accumulator, lo, hi loop.Expr) {
+func (w *walk) lanes(acc fold.State, lo, hi loop.Expr) {
 	b := w.B
 	l := laneLoop{name: w.f.Index.Name, lo: lo, hi: hi, visit: func(i loop.Expr) { w.body(i, nil) }}
 	l.at = func(i loop.Expr) func(t int64) *state {
@@ -188,7 +192,7 @@ func (w *walk) lanes(acc accumulator, lo, hi loop.Expr) {
 	b.If(b.Ge(n, loop.Int(laneCount)), func() {
 		eights := b.Let("eights", b.Div(n, loop.Int(laneCount)))
 		short := func() { w.eights(l, acc, eights) }
-		if acc.blocks == nil {
+		if acc.Blocks == nil {
 			short()
 		} else {
 			b.If(b.Le(eights, loop.Int(laneTerms)), short, func() { w.eightsInBlocks(l, acc, eights) })
@@ -201,7 +205,7 @@ func (w *walk) lanes(acc accumulator, lo, hi loop.Expr) {
 
 // entryLanes emits the loop over the entries of it from begin to end as a sum in
 // lanes where there are many entries, and one by one where there are few.
-func (w *walk) entryLanes(acc accumulator, it *iterator, begin, end loop.Expr, visit func(p loop.Expr)) {
+func (w *walk) entryLanes(acc fold.State, it *iterator, begin, end loop.Expr, visit func(p loop.Expr)) {
 	b := w.B
 	l := laneLoop{name: "p_" + it.access.Tensor.Name, lo: begin, hi: end, visit: visit}
 	l.at = func(first loop.Expr) func(t int64) *state {
@@ -226,7 +230,7 @@ func (w *walk) entryLanes(acc accumulator, it *iterator, begin, end loop.Expr, v
 }
 
 // eights emits the fold of the first n eights of the loop in lanes.
-func (w *walk) eights(l laneLoop, acc accumulator, n loop.Expr) {
+func (w *walk) eights(l laneLoop, acc fold.State, n loop.Expr) {
 	b, r := w.B, acc.Reduce
 	lanes := make([]*loop.Ref, laneCount)
 	for t := range lanes {
@@ -249,9 +253,9 @@ func (w *walk) eights(l laneLoop, acc accumulator, n loop.Expr) {
 // eights. It is whole afterwards. The loop over blocks is one whose iterations nobody can
 // count beforehand, and each statement is there once: LLVM takes a fifth less time for a
 // product with a vector than where blocks are counted and the first is told apart.
-func (w *walk) eightsInBlocks(l laneLoop, acc accumulator, eights loop.Expr) {
+func (w *walk) eightsInBlocks(l laneLoop, acc fold.State, eights loop.Expr) {
 	b, steps := w.B, loop.Int(laneTerms)
-	acc.blocks = w.openBlocks(acc.Reduce)
+	acc.Blocks = w.openBlocks(acc.Reduce)
 	many := b.Let("many", b.Gt(eights, steps))
 	first, left := b.Var("first", l.lo), b.Var("left", eights)
 	b.While(b.Gt(left, loop.Int(0)), func() {
@@ -261,9 +265,9 @@ func (w *walk) eightsInBlocks(l laneLoop, acc accumulator, eights loop.Expr) {
 		w.eights(block, acc, n)
 		b.Assign(first, b.Add(first, b.Mul(n, loop.Int(laneCount))))
 		b.Assign(left, b.Sub(left, n))
-		b.If(many, func() { w.closeBlock(acc) }, nil)
+		b.If(many, acc.CloseBlock, nil)
 	})
-	b.If(many, func() { w.total(acc) }, nil)
+	b.If(many, acc.JoinClosed, nil)
 }
 
 // blocks emits the loop over the entries of it from begin to end as a fold in
@@ -293,7 +297,7 @@ func (w *walk) blocks(it *iterator, begin, end loop.Expr, visit func(p loop.Expr
 func (w *walk) seeEntries(it *iterator) {
 	leaf := w.f.Body.(*ir.Assign)
 	if !w.asked[leaf.Temp] {
-		w.B.Assign(w.accs[leaf.Temp].Seen, always)
+		w.B.Assign(w.accs[leaf.Temp].Seen, scalar.Always)
 		return
 	}
 	w.see(w.among(it), leaf)
@@ -309,7 +313,7 @@ func (w *walk) among(it *iterator) *state {
 }
 
 // block folds the entries of it from first on, as many as make a block.
-func (w *walk) block(it *iterator, acc accumulator, first loop.Expr) {
+func (w *walk) block(it *iterator, acc fold.State, first loop.Expr) {
 	b := w.B
 	values := make([]loop.Expr, blockCount)
 	for t := range values {
@@ -343,7 +347,7 @@ func (w *walk) later(first *state, t int64) *state {
 	st.index[w.f.Index] = i
 	for _, a := range w.ordered(st) {
 		c := w.st.cursors[a]
-		if c.done() || !dependsOn(a, w.f.Index) {
+		if c.done() || !ir.DependsOn(a, w.f.Index) {
 			continue
 		}
 		order := a.Tensor.Format.Order()
@@ -367,4 +371,35 @@ func coef(x ir.IndexExpr, v *ir.Index) int64 {
 		}
 	}
 	return 0
+}
+
+// openBlocks declares the blocks of a fold, nil if it has none. Where threads of a grid share loops, there are none.
+func (e *emitter) openBlocks(r *ir.Reduce) *fold.Blocks {
+	if e.counting() || e.opts.Grids {
+		return nil
+	}
+	return fold.NewBlocks(e.B, r)
+}
+
+// counted emits the n terms that emit adds to the sum. If that has terms from other loops as well, these are added to each other first.
+func (e *emitter) counted(acc fold.State, n func() loop.Expr, emitTerms func(acc fold.State)) {
+	if acc.Blocks == nil || len(acc.Reduce.Vars) < 2 {
+		emitTerms(acc)
+		return
+	}
+	inner := acc.Inner()
+	e.accs[acc.Reduce.Temp] = inner
+	emitTerms(inner)
+	e.accs[acc.Reduce.Temp] = acc
+	acc.AddInner(inner, n())
+}
+
+// blockSum are the blocks of the sum that the loop of w is the innermost loop of, nil if it
+// is none.
+func (w *walk) blockSum() *fold.Blocks {
+	leaf := ir.FirstLeaf(w.f.Body)
+	if leaf.Temp == nil || !slices.Contains(leaf.Temp.Reduce.Vars, w.f.Index) || ir.HasLoop(w.f.Body) {
+		return nil
+	}
+	return w.accs[leaf.Temp].Blocks
 }

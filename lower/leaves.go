@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -57,7 +58,7 @@ func (l leaves) Access(a *ir.Access) ir.Support {
 	if it := l.iters[a]; it != nil && background != nil {
 		return ir.Support{Set: ir.AtomOf(it.atom), Background: background}
 	}
-	depends := l.v != nil && dependsOn(a, l.v)
+	depends := l.v != nil && ir.DependsOn(a, l.v)
 	switch {
 	case l.settled && c.done() && !depends:
 		return ir.Constant(a)
@@ -79,15 +80,6 @@ func (l leaves) Condition(cond ir.Expr) (on, off ir.Atom, ok bool) {
 	b := l.e.B
 	holds := b.Let("on", l.e.expr(l.st, cond))
 	return l.e.flagAtom("if", holds), l.e.flagAtom("else", b.Let("off", b.Not(holds))), true
-}
-
-func dependsOn(a *ir.Access, v *ir.Index) bool {
-	for _, w := range a.Vars(nil) {
-		if w == v {
-			return true
-		}
-	}
-	return false
 }
 
 func (l leaves) Index(v *ir.Index) ir.Support {
@@ -117,18 +109,12 @@ func (l leaves) Temp(t *ir.Temp) ir.Behaviour {
 // share one.
 func (e *emitter) flagAtom(name string, flag loop.Expr) ir.Atom {
 	for i, a := range e.atoms {
-		if a.iter == nil && sameRef(a.flag, flag) {
+		if a.iter == nil && emit.SameRef(a.flag, flag) {
 			return ir.Atom(i)
 		}
 	}
 	e.atoms = append(e.atoms, atom{name: name + "?", flag: flag})
 	return ir.Atom(len(e.atoms) - 1)
-}
-
-func sameRef(x, y loop.Expr) bool {
-	r, ok := x.(*loop.Ref)
-	s, ok2 := y.(*loop.Ref)
-	return ok && ok2 && r.Var == s.Var
 }
 
 // need is the set of coordinates along l's loop where st has an effect that is
@@ -193,7 +179,7 @@ func (e *emitter) needOf(leaf *ir.Assign, l leaves) ir.SetExpr {
 // effective is where folding the expression changes anything, when its
 // background is the fold's identity; everywhere otherwise.
 func (e *emitter) effective(s ir.Support, f ir.Fold) ir.SetExpr {
-	if v, ok := ir.ConstValue(s.Background); ok && f.IsIdentity(v) {
+	if f.IsNeutral(s.Background) {
 		return s.Set
 	}
 	return ir.All()
@@ -221,29 +207,6 @@ func sameValue(v, w tensor.Scalar) bool {
 	return v == w || v.IsZero() && w.IsZero()
 }
 
-// leafOf is the assignment that a nest ends in, the first of several.
-func leafOf(s ir.Stmt) *ir.Assign {
-	for ; s != nil; s = towardsLeaf(s) {
-		if leaf, ok := s.(*ir.Assign); ok {
-			return leaf
-		}
-	}
-	return nil
-}
-
-// towardsLeaf is the statement one level down from s on the way to the leaf of its nest, nil if s
-// is a leaf.
-func towardsLeaf(s ir.Stmt) ir.Stmt {
-	list := ir.Parts(s)
-	if len(list) == 0 {
-		return nil
-	}
-	if _, ok := s.(*ir.Sequence); ok {
-		return list[0]
-	}
-	return list[len(list)-1]
-}
-
 // holds is f as a condition, given the condition of each atom (nil: certain).
 func (e *emitter) holds(f ir.SetExpr, in func(ir.Atom) loop.Expr) loop.Expr {
 	switch {
@@ -263,7 +226,7 @@ func (e *emitter) holds(f ir.SetExpr, in func(ir.Atom) loop.Expr) loop.Expr {
 	for _, g := range f.Args() {
 		c := e.holds(g, in)
 		for _, one := range e.either {
-			if sameRef(c, one) {
+			if emit.SameRef(c, one) {
 				either++
 			}
 		}

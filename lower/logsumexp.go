@@ -19,7 +19,7 @@ import (
 // near enough to 0, that is the result, and the loops of the second pass have no iterations.
 
 // produceFold emits the nest that folds into acc.
-func (e *emitter) produceFold(st *state, nest ir.Stmt, acc accumulator) {
+func (e *emitter) produceFold(st *state, nest ir.Stmt, acc fold.State) {
 	if !e.opts.Grids || acc.Reduce.Fold != ir.FoldLogSumExp || e.counting() || !onlyLoops(nest) {
 		e.stmt(st, nest)
 		return

@@ -83,7 +83,7 @@ func (w *walk) mergeStep(set ir.SetExpr) {
 		return w.atoms[a].flag
 	}
 	visit := w.holds(set, in)
-	if unionOfAtoms(set) {
+	if set.IsUnionOfAtoms() {
 		visit = loop.Truth(true) // the smallest coordinate is some co-iterated operand's
 	}
 	b.If(visit, func() {
@@ -122,16 +122,6 @@ func (w *walk) settle(it *iterator) {
 			b.Assign(between, b.Lt(it.at, it.end))
 		})
 	})
-}
-
-// unionOfAtoms reports whether the set is a union of single operands.
-func unionOfAtoms(set ir.SetExpr) bool {
-	for _, f := range set.Args() {
-		if _, ok := f.IsAtom(); !ok {
-			return false
-		}
-	}
-	return set.IsUnion()
 }
 
 // plainUnion returns the iterators when the set is the union of several, each

@@ -46,7 +46,7 @@ func (k *kernel) entryBound(body ir.Stmt) loop.SizeExpr {
 // is not the result's fill.
 func (c *coverage) of(body ir.Stmt) (set ir.SetExpr, ok bool) {
 	t := c.k.step.Result
-	sup := c.k.alg.Stored(leafOf(body).Value, c)
+	sup := c.k.alg.Stored(ir.FirstLeaf(body).Value, c)
 	v, ok := ir.ConstValue(sup.Background)
 	return sup.Set, ok && sameValue(v.Convert(t.DType), t.Fill)
 }

@@ -33,7 +33,7 @@ func Privatisable(c *ir.Compute) bool {
 // Sparse calls f for the accesses of a step to what does not store all elements, each once.
 func Sparse(c *ir.Compute, f func(*ir.Access)) {
 	seen := map[*ir.Access]bool{}
-	collectAccesses(c.Body, func(a *ir.Access) {
+	ir.EachAccess(c.Body, func(a *ir.Access) {
 		if !seen[a] && !a.Tensor.Format.IsDense() {
 			seen[a] = true
 			f(a)

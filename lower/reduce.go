@@ -6,18 +6,13 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/fold"
+	"github.com/lacuna-sparse/lacuna/lower/scalar"
 )
 
-// accumulator is the state of an open fold.
-type accumulator struct {
-	fold.State
-	blocks *blockSum // of a sum of numbers that round, else nil
-}
-
 // open declares a fold's state at its neutral element.
-func (e *emitter) open(r *ir.Reduce) accumulator {
-	acc := accumulator{State: fold.Open(e.B, r, e.opts.Grids)}
-	acc.blocks = e.openBlocks(r)
+func (e *emitter) open(r *ir.Reduce) fold.State {
+	acc := fold.Open(e.B, r, e.opts.Grids)
+	acc.Blocks = e.openBlocks(r)
 	e.accs[r.Temp] = acc
 	return acc
 }
@@ -40,7 +35,7 @@ func (e *emitter) foldStep(st *state, leaf *ir.Assign) {
 func (e *emitter) see(st *state, leaf *ir.Assign) {
 	b, acc := e.B, e.accs[leaf.Temp]
 	stored := e.stored(st, leaf)
-	if !sameCondition(stored, always) {
+	if !scalar.SameCondition(stored, scalar.Always) {
 		stored = b.Or(acc.Seen, stored)
 	}
 	b.Assign(acc.Seen, stored)
@@ -50,25 +45,25 @@ func (e *emitter) see(st *state, leaf *ir.Assign) {
 // or, where it is folded over stored coordinates, other than the fold over none of them.
 func (e *emitter) stored(st *state, leaf *ir.Assign) loop.Expr {
 	sup := e.alg.Stored(leaf.Value, leaves{e: e, st: st})
-	if r := leaf.Temp.Reduce; r.In != nil && (len(r.Vars) == 0 || !isIdentity(r.Fold, sup.Background)) {
-		return always
+	if r := leaf.Temp.Reduce; r.In != nil && (len(r.Vars) == 0 || !r.Fold.IsNeutral(sup.Background)) {
+		return scalar.Always
 	}
 	return e.holds(sup.Set, func(a ir.Atom) loop.Expr { return e.atoms[a].flag })
 }
 
 // fold folds the value x, at flat index flat for arg folds, into the state.
-func (e *emitter) fold(acc accumulator, x, flat loop.Expr) {
+func (e *emitter) fold(acc fold.State, x, flat loop.Expr) {
 	if !e.counting() {
 		acc.Fold(x, flat)
-		e.countTerm(acc)
+		acc.CountTerm()
 	}
 }
 
 // value closes a fold: its result, and whether it saw anything.
-func (e *emitter) value(acc accumulator) value {
+func (e *emitter) value(acc fold.State) value {
 	v := value{present: e.B.Let("seen", acc.Seen)}
 	if !e.counting() {
-		e.settle(acc)
+		acc.Settle()
 		v.expr = acc.Finish()
 	}
 	r := acc.Reduce
@@ -117,13 +112,13 @@ type gap struct {
 
 // gapOf is the gap of f's loop over set, nil if there is nothing to fold.
 func (e *emitter) gapOf(f *ir.Forall, l leaves, set ir.SetExpr) *gap {
-	leaf := leafOf(f.Body)
+	leaf := ir.FirstLeaf(f.Body)
 	if leaf.Temp == nil || leaf.Temp.Reduce.In != nil || set.IsAll() {
 		return nil
 	}
 	r := leaf.Temp.Reduce
 	value := e.support(leaf, l).Background
-	if v, ok := ir.ConstValue(value); ok && r.Fold.IsIdentity(v) {
+	if r.Fold.IsNeutral(value) {
 		return nil
 	}
 	g := &gap{reduce: r, v: f.Index, value: value, first: fold.IsArg(r.Fold),

@@ -31,7 +31,7 @@ func (w *walk) walksRun(it *iterator) bool {
 	}
 	body := w.f.Body
 	if where, ok := body.(*ir.Where); ok {
-		if _, ok := where.Consumer.(*ir.Assign); !ok || accessesOf(where.Consumer)[it.access] {
+		if _, ok := where.Consumer.(*ir.Assign); !ok || ir.AccessesOf(where.Consumer)[it.access] {
 			return false
 		}
 		body = where.Producer
@@ -44,7 +44,7 @@ func (w *walk) walksRun(it *iterator) bool {
 	if !ok || leaf.Temp != nil && (leaf.Temp.Reduce.In != nil || fold.IsArg(leaf.Temp.Reduce.Fold)) || leaf.Temp == nil && leaf.LHS.Tensor.Work != nil {
 		return false
 	}
-	for a := range accessesOf(inner) {
+	for a := range ir.AccessesOf(inner) {
 		if a != it.access && !a.Tensor.Format.IsDense() {
 			return false
 		}
@@ -83,11 +83,11 @@ func (w *walk) run(it *iterator, visit func(p loop.Expr)) {
 		w.runUntil(it, r.limit, more, visit)
 		return
 	}
-	acc := w.accs[leafOf(w.f.Body).Temp]
+	acc := w.accs[ir.FirstLeaf(w.f.Body).Temp]
 	length := func() loop.Expr { return b.Sub(r.next, it.begin) }
-	w.counted(acc, length, func(acc accumulator) {
+	w.counted(acc, length, func(acc fold.State) {
 		// Coordinates are sorted: one look tells whether the run is longer than a block.
-		far := b.Let("far", b.Add(r.next, loop.Int(orderedTerms)))
+		far := b.Let("far", b.Add(r.next, loop.Int(fold.OrderedTerms)))
 		long := b.Var("long", b.Lt(far, r.limit))
 		b.If(long, func() { b.Assign(long, b.Eq(b.LoadIndex(r.crd, far), r.coord)) }, nil)
 		b.If(long, func() { w.runInBlocks(acc, it, more, visit) }, func() { w.runUntil(it, r.limit, more, visit) })
@@ -139,16 +139,16 @@ func (w *walk) blocksOfRun(it *iterator, visit func(p loop.Expr)) {
 }
 
 // runInBlocks emits the sum over the run of it in blocks.
-func (w *walk) runInBlocks(acc accumulator, it *iterator, more *loop.Ref, visit func(p loop.Expr)) {
+func (w *walk) runInBlocks(acc fold.State, it *iterator, more *loop.Ref, visit func(p loop.Expr)) {
 	b, r := w.B, it.run
-	acc.blocks = w.openBlocks(acc.Reduce)
+	acc.Blocks = w.openBlocks(acc.Reduce)
 	b.While(more, func() {
-		end := b.Let("block", b.Min(r.limit, b.Add(r.next, loop.Int(orderedTerms))))
+		end := b.Let("block", b.Min(r.limit, b.Add(r.next, loop.Int(fold.OrderedTerms))))
 		w.runUntil(it, end, more, visit)
 		w.goOn(it, r.limit, more)
-		b.If(more, func() { w.closeBlock(acc) }, nil)
+		b.If(more, acc.CloseBlock, nil)
 	})
-	w.joinBlocks(acc)
+	acc.JoinBlocks()
 }
 
 // runUntil emits the loop over the run of it up to a position.
@@ -171,7 +171,7 @@ func (w *walk) goOn(it *iterator, end loop.Expr, more *loop.Ref) {
 // storesDirectly reports whether the body of f is a loop that writes the result itself.
 func storesDirectly(f *ir.Forall) bool {
 	inner, ok := f.Body.(*ir.Forall)
-	return ok && leafOf(inner).Temp == nil
+	return ok && ir.FirstLeaf(inner).Temp == nil
 }
 
 // flat emits the loops of f and the one inside it as a single loop over all entries of
@@ -183,7 +183,7 @@ func (e *emitter) flat(st *state, f *ir.Forall) bool {
 		return false
 	}
 	leaf, ok := inner.Body.(*ir.Assign)
-	if !ok || leaf.Temp != nil || leaf.LHS.Tensor.Work != nil || dependsOn(leaf.LHS, f.Index) {
+	if !ok || leaf.Temp != nil || leaf.LHS.Tensor.Work != nil || ir.DependsOn(leaf.LHS, f.Index) {
 		return false
 	}
 	var rows *ir.Access
@@ -194,7 +194,7 @@ func (e *emitter) flat(st *state, f *ir.Forall) bool {
 			switch {
 			case rowsAlong(x, f.Index, inner.Index) && (rows == nil || rows == x):
 				rows = x
-			case !x.Tensor.Format.IsDense() || dependsOn(x, f.Index):
+			case !x.Tensor.Format.IsDense() || ir.DependsOn(x, f.Index):
 				only = false
 			}
 		case *ir.IndexValue:
@@ -214,10 +214,10 @@ func (e *emitter) flat(st *state, f *ir.Forall) bool {
 	st = st.clone()
 	st.cursors[rows] = cursor{access: rows, level: 1, pos: loop.Int(0), all: all}
 	its := e.iterators(st, inner.Index, inner.Body)
-	if len(its) != 1 || !sameAtom(e.need(inner.Body, leaves{e: e, st: st, v: inner.Index, iters: map[*ir.Access]*iterator{rows: its[0]}}), its[0].atom) {
+	if len(its) != 1 || !e.need(inner.Body, leaves{e: e, st: st, v: inner.Index, iters: map[*ir.Access]*iterator{rows: its[0]}}).IsOnly(its[0].atom) {
 		return false
 	}
-	if e.step.Gap != nil && e.step.Base == nil && !e.opts.Grids && e.step.Over == f.Index && isIdempotent(e.step.Fold) {
+	if e.step.Gap != nil && e.step.Base == nil && !e.opts.Grids && e.step.Over == f.Index && e.step.Fold.Facts().Idempotent {
 		e.gapRows = rows
 	}
 	if e.root.wanted {

@@ -60,15 +60,6 @@ func (k *kernel) gapStage() {
 	k.AddStage(s)
 }
 
-// isIdempotent reports whether folding a value twice is folding it once.
-func isIdempotent(f ir.Fold) bool {
-	switch f {
-	case ir.FoldMin, ir.FoldMax, ir.FoldOr, ir.FoldAnd:
-		return true
-	}
-	return false
-}
-
 // fullStage gives the elements of the result whose columns in rows have no gap the
 // identity of the fold; the others have the gap's value.
 func (k *kernel) fullStage(rows *ir.Access) {

@@ -4,6 +4,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/fold"
 )
 
 // state is what the code at one place knows: it is copied when a block opens,
@@ -52,7 +53,7 @@ func (st *state) clone() *state {
 // nest: what the nest does not read need not be found.
 func (st *state) reading(s ir.Stmt) *state {
 	c := st.clone()
-	used := accessesOf(s)
+	used := ir.AccessesOf(s)
 	for a := range c.cursors {
 		if !used[a] {
 			delete(c.cursors, a)
@@ -66,8 +67,8 @@ type emitter struct {
 	*kernel
 	*emit.Func
 
-	accs  map[*ir.Temp]accumulator // open folds
-	out   *assembly                // how the result is written
+	accs  map[*ir.Temp]fold.State // open folds
+	out   *assembly               // how the result is written
 	atoms []atom
 	// symbolic: only the patterns of results and workspaces are computed.
 	symbolic bool
@@ -128,7 +129,7 @@ func (k *kernel) emitter(name string) *emitter { return k.emitterOf(k.NewFunc(na
 func (k *kernel) emitterOf(f *emit.Func) *emitter {
 	return &emitter{
 		kernel: k, Func: f,
-		accs: map[*ir.Temp]accumulator{}, entries: map[*workspace]loop.Expr{}, held: map[*workspace]*loop.Ref{},
+		accs: map[*ir.Temp]fold.State{}, entries: map[*workspace]loop.Expr{}, held: map[*workspace]*loop.Ref{},
 		lookups: map[*ir.Access]lookup{}, root: rootLoop{weight: -1}, shared: k.sharing,
 	}
 }

@@ -21,22 +21,17 @@ type table struct {
 // places have 32 bits.
 const MaxTableKeys = 1<<32 - 2
 
-func eachTable(s ir.Stmt, f func(*ir.Tabulate)) {
-	if t, ok := s.(*ir.Tabulate); ok {
-		f(t)
-	}
-	for _, x := range ir.Parts(s) {
-		eachTable(x, f)
-	}
-}
-
 // tableAllocs makes the tables of a nest and returns their allocations.
 func (k *kernel) tableAllocs(body ir.Stmt) []loop.Alloc {
 	var list []loop.Alloc
 	if !k.opts.Tables {
 		return nil
 	}
-	eachTable(body, func(s *ir.Tabulate) {
+	ir.EachStmt(body, func(st ir.Stmt) {
+		s, ok := st.(*ir.Tabulate)
+		if !ok {
+			return
+		}
 		t := &table{places: k.Buffer(fmt.Sprintf("%s_places%d", s.Access.Tensor.Name, len(k.tables)), loop.U32, loop.Scratch), index: s.Index}
 		k.tables[s] = t
 		list = append(list, loop.Alloc{Buffer: t.places, Len: loop.SizeScalar(k.extent(s.Index)), Zero: true})
@@ -161,9 +156,9 @@ func (w *walk) selectStep(i loop.Expr, cursors []cursor) {
 	} else {
 		b.Assign(state, b.Select(has, fold.Step(b, r.Fold, state, x), state))
 	}
-	if s := acc.blocks; s != nil && s.each {
-		b.Assign(s.terms, b.Add(s.terms, b.Select(has, loop.Int(1), loop.Int(0))))
-		w.closeFull(acc)
+	if s := acc.Blocks; s != nil && s.Each {
+		b.Assign(s.Terms, b.Add(s.Terms, b.Select(has, loop.Int(1), loop.Int(0))))
+		acc.CloseFull()
 	}
 	b.Assign(acc.Seen, b.Or(acc.Seen, has))
 }

@@ -84,7 +84,11 @@ func (w WorkspaceKind) String() string {
 
 // prepareWorkspaces makes the workspaces of a nest.
 func (k *kernel) prepareWorkspaces(body ir.Stmt) {
-	eachWorkspace(body, func(s *ir.Workspace) {
+	ir.EachStmt(body, func(st ir.Stmt) {
+		s, ok := st.(*ir.Workspace)
+		if !ok {
+			return
+		}
 		w := &workspace{tensor: s.Tensor}
 		for _, a := range k.step.Workspaces {
 			if a.Tensor == s.Tensor {
@@ -133,15 +137,6 @@ func indexNames(vars []*ir.Index) string {
 		text += v.Name
 	}
 	return text
-}
-
-func eachWorkspace(s ir.Stmt, f func(*ir.Workspace)) {
-	if w, ok := s.(*ir.Workspace); ok {
-		f(w)
-	}
-	for _, x := range ir.Parts(s) {
-		eachWorkspace(x, f)
-	}
 }
 
 func (k *kernel) workspaceOf(t *ir.Tensor) *workspace {
@@ -296,7 +291,7 @@ func (k *kernel) handsOn(s *ir.Workspace) bool {
 func (e *emitter) insert(st *state, s *ir.Assign) {
 	b, w := e.B, e.workspaceOf(s.LHS.Tensor)
 	cond := loop.Expr(loop.Truth(true))
-	if sup := e.alg.Stored(s.Value, leaves{e: e, st: st}); isIdentity(w.work().Fold, sup.Background) {
+	if sup := e.alg.Stored(s.Value, leaves{e: e, st: st}); w.work().Fold.IsNeutral(sup.Background) {
 		cond = e.holds(sup.Set, func(at ir.Atom) loop.Expr { return e.atoms[at].flag })
 	}
 	// What the guard computes stays inside it.
@@ -326,11 +321,6 @@ func (e *emitter) insert(st *state, s *ir.Assign) {
 		}
 		insert(e, w, key, b.Let("x", e.expr(inner, s.Value)))
 	}, nil)
-}
-
-func isIdentity(f ir.Fold, x ir.Expr) bool {
-	v, ok := ir.ConstValue(x)
-	return ok && f.IsIdentity(v)
 }
 
 // list stores the coordinates of the p-th entry.

@@ -59,3 +59,10 @@ func (f *Func) Scalar(id loop.ScalarID) loop.Expr {
 func (f *Func) Stage(name string) loop.Stage {
 	return loop.Stage{Name: name, Partition: -1, Func: loop.RemoveDead(f.B.Func()), Bufs: f.bufList, Args: f.argList}
 }
+
+// SameRef reports whether two expressions are one variable.
+func SameRef(x, y loop.Expr) bool {
+	r, ok := x.(*loop.Ref)
+	s, ok2 := y.(*loop.Ref)
+	return ok && ok2 && r.Var == s.Var
+}

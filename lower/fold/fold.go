@@ -21,6 +21,8 @@ type State struct {
 	// Pass is what of a logsumexp is folded, and Scaled what its first pass adds up, if it does.
 	Pass   Pass
 	Scaled *Scaled
+	// Blocks are those of a sum of numbers that round; nil where it is not cut into any.
+	Blocks *Blocks
 
 	b     *loop.Builder
 	grids bool
