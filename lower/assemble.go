@@ -28,8 +28,6 @@ type assembly struct {
 	current    []*loop.Ref // entries appended to each segment
 	// row, when not nil, does what is to be done in each row of the operand whose rows are those of the result, which has a line for each.
 	row func(e *emitter, st *state, row, coord loop.Expr, inner func())
-	// before is the number of entries before those of the use of a resultStore.
-	before loop.Expr
 }
 
 type assemblyMode uint8

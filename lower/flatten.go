@@ -203,7 +203,7 @@ func (e *emitter) pairs(st *state, a *ir.Access, body ir.Stmt) {
 	b.For("p", b.Lo(), b.Hi(), func(p loop.Expr) {
 		row, end := b.Var("row", loop.Int(0)), b.Var("end", rows)
 		b.While(b.Gt(b.Sub(end, row), loop.Int(1)), func() {
-			middle := b.Let("middle", shr(b.Add(row, end), 1))
+			middle := b.Let("middle", loop.NewBinary(loop.Shr, b.Add(row, end), loop.Int(1)))
 			b.If(b.Le(b.LoadIndex(pos, middle), p), func() { b.Assign(row, middle) }, func() { b.Assign(end, middle) })
 		})
 		inner := st.clone()

@@ -8,6 +8,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
+	"github.com/lacuna-sparse/lacuna/lower/workspace"
 )
 
 // On grids, a result that is gathered row by row in a workspace, such as a product of
@@ -23,7 +24,7 @@ type teamProducts struct {
 	*kernel
 	body     *ir.Forall
 	consumer consumer
-	store    *workspace
+	store    *gathering
 	segments []segment
 	root     rootLoop // of the rows
 	// products has for each row how many values it puts into its workspace, at most;
@@ -69,7 +70,7 @@ func (p *teamProducts) teamClasses() []rowClass {
 // bytes is the shared memory that a block needs to fill rows.
 func (c *rowClass) bytes(p *teamProducts) int64 {
 	const more = 512 // sums, and what arrays are rounded up by
-	key, value := int64(p.keyType().Size()), int64(p.store.valueType().Size())
+	key, value := int64(p.keyType().Size()), int64(p.store.ValueType().Size())
 	n := max(c.most, warpSize)
 	return int64(c.warps/c.team)*(n*(3*key+2*value+8)+int64(c.team)*warpSize*16) + more
 }
@@ -81,7 +82,7 @@ func (k *kernel) teamProducts(body ir.Stmt, segments []segment) *teamProducts {
 		return nil
 	}
 	work, ok := outer.Body.(*ir.Workspace)
-	if !ok || len(k.workspaces) != 1 || len(k.workspaces[0].vars) != 1 {
+	if !ok || len(k.workspaces) != 1 || len(k.workspaces[0].Vars) != 1 {
 		return nil
 	}
 	p := &teamProducts{kernel: k, body: outer, store: k.workspaces[0], segments: segments}
@@ -154,14 +155,14 @@ func (p *teamProducts) beside(e *emitter, st *state) ([]*iterator, bool) {
 		return nil, true
 	}
 	// A key of another operand is taken for one of the workspace, with the value of its gaps.
-	identity := w.work().Fold.Identity(w.work().Typ)
+	identity := w.Fold().Identity(ir.WorkOf(w.Tensor).Typ)
 	args := set.Args()
 	if _, alone := set.IsAtom(); alone {
 		args = []ir.SetExpr{set}
 	} else if !set.IsUnionOfAtoms() {
 		return nil, false
 	}
-	if !bare(c.leaf.Value, c.work) || !w.tensor.FillKnown || !sameValue(identity, w.tensor.Fill.Convert(identity.DType())) {
+	if !bare(c.leaf.Value, c.work) || !w.Tensor.FillKnown || !sameValue(identity, w.Tensor.Fill.Convert(identity.DType())) {
 		return nil, false
 	}
 	var list []*iterator
@@ -316,7 +317,7 @@ func (p *teamProducts) measure() (loop.Stage, bool) {
 				if fits = fits && s.plain && w.root.cut; !fits {
 					return true
 				}
-				keys := e.Scalar(p.extent(p.store.vars[0]))
+				keys := e.Scalar(p.extent(p.store.Vars[0]))
 				b.For("row", s.begin, s.end, func(row loop.Expr) {
 					n = b.Var("products", loop.Int(0))
 					s.visit(row)
@@ -343,7 +344,7 @@ func (p *teamProducts) measure() (loop.Stage, bool) {
 				b.Assign(n, b.Add(n, b.Sub(it.end, it.begin)))
 			}
 		},
-		insert: func(*emitter, *workspace, loop.Expr, loop.Expr) { fits = false }, // outside all loops
+		insert: func(*gathering, loop.Expr, loop.Expr) { fits = false }, // outside all loops
 	}
 	e.stmt(e.start(p.accessesIn(p.body)), p.body)
 	p.root = e.root
@@ -430,14 +431,14 @@ func (p *teamProducts) sizeStages(tallies loop.BufferID) {
 		b.Store(e.Write(sizes), loop.Int(int64(i)), b.Load(e.Read(tallies), loop.Int(int64(i))))
 	}
 	list := []loop.ScalarID{p.slicing.rows, p.others}
-	if w := p.store; w.store.bounded() {
+	if w := p.store; w.store.Bounded() {
 		need := b.Var("need", b.Load(e.Read(tallies), loop.Int(int64(k+2))))
-		if w.store.distinct() {
-			e.limitToKeys(w, need)
+		if w.store.Distinct() {
+			w.LimitToKeys(e.Func, need)
 		}
 		b.Assign(need, b.Min(need, loop.Int(maxEntries)))
-		e.storeRoom(w, need, sizes, int64(k+2))
-		list = append(list, w.capacity, w.shift)
+		workspace.StoreRoom(w.store, e.Func, need, sizes, int64(k+2))
+		list = append(list, w.Capacity, w.Shift)
 	}
 	s := e.Stage("sizes")
 	s.Allocs, s.Symbolic = []loop.Alloc{{Buffer: sizes, Len: loop.SizeConst(k + len(list))}}, true

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/workspace"
 )
 
 // hashTeam is the table of a row with few values: a hash table into which keys are entered
@@ -77,10 +78,10 @@ func (h *hashTeam) clear() {
 // firstSlot is where the search for a key begins.
 func (h *hashTeam) firstSlot(key loop.Expr) loop.Expr {
 	b := h.B
-	// 2^32 divided by the golden ratio; see hashFactor.
+	// 2^32 divided by the golden ratio; see workspace.HashFactor.
 	factor, width := int64(0x9e3779b1), int64(32)
 	if h.keyType == loop.U64 {
-		factor, width = hashFactor, 64
+		factor, width = workspace.HashFactor, 64
 	}
 	bits := int64(bits.Len64(uint64(h.slots)) - 1)
 	return b.Cast(loop.I64, loop.NewBinary(loop.Shr, b.Mul(key, loop.Number(h.keyType, factor)), loop.Number(h.keyType, width-bits)))

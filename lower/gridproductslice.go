@@ -46,7 +46,7 @@ func (p *teamProducts) newSlicing() slicing {
 		s.width, s.warps, products = 2*warpSize, 2, 40
 	}
 	s.lets = []loop.ScalarLet{
-		{Scalar: s.slices, Value: emit.CeilDiv(loop.SizeScalar(p.extent(p.store.vars[0])), loop.SizeConst(s.width))},
+		{Scalar: s.slices, Value: emit.CeilDiv(loop.SizeScalar(p.extent(p.store.Vars[0])), loop.SizeConst(s.width))},
 		{Scalar: s.least, Value: emit.Max(loop.SizeConst(p.most()+1), emit.Times(emit.Min(loop.SizeScalar(s.slices), loop.SizeConst(maxEntries)), loop.SizeConst(products)))},
 	}
 	return s
@@ -93,7 +93,7 @@ func (p *teamProducts) sliceStage(mode assemblyMode) (loop.Stage, bool) {
 // eachSlice runs body for the slices of all rows.
 func (s *sliceTeam) eachSlice(body func(row loop.Expr)) {
 	b := s.B
-	slices, keys := s.Scalar(s.slicing.slices), s.Scalar(s.extent(s.rows.store.vars[0]))
+	slices, keys := s.Scalar(s.slicing.slices), s.Scalar(s.extent(s.rows.store.Vars[0]))
 	items := b.Let("items", b.Mul(s.Scalar(s.slicing.rows), slices))
 	s.gridTeam.Each(items, func(item loop.Expr) {
 		s.item = item
@@ -123,7 +123,7 @@ func (s *sliceTeam) enter() (slot loop.Expr, fresh *loop.Ref) {
 	fresh = b.Var("fresh", loop.Truth(false))
 	b.If(s.active, func() {
 		bit := b.Let("bit", loop.NewBinary(loop.Shl, loop.Number(loop.U32, 1), b.Cast(loop.U32, b.And(at, loop.Int(31)))))
-		old := b.AtomicOld("old", loop.AtomicOr, s.marks, s.own(s.words(), shr(at, 5)), bit)
+		old := b.AtomicOld("old", loop.AtomicOr, s.marks, s.own(s.words(), coop.Shr(at, loop.Int(5))), bit)
 		b.Assign(fresh, b.Eq(b.And(old, bit), loop.Number(loop.U32, 0)))
 	}, nil)
 	return at, fresh
@@ -147,7 +147,7 @@ func (s *sliceTeam) done(st *state, current loop.Expr) loop.Expr {
 	} else {
 		b.For("round", loop.Int(0), loop.Int(s.slicing.width/s.Threads()), func(round loop.Expr) {
 			at := b.Let("at", b.Add(b.Mul(round, loop.Int(s.Threads())), s.Rank()))
-			marks := b.Load(s.marks, s.own(s.words(), shr(at, 5)))
+			marks := b.Load(s.marks, s.own(s.words(), coop.Shr(at, loop.Int(5))))
 			own := b.And(loop.NewBinary(loop.Shr, marks, b.Cast(loop.U32, s.Lane())), loop.Number(loop.U32, 1))
 			is := b.Let("is", b.Ne(own, loop.Number(loop.U32, 0)))
 			key := b.Let("column", b.Add(s.low, at))

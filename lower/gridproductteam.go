@@ -7,6 +7,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/fold"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
 // A warp, or a block, makes a row of a result that is gathered in a workspace. The entries
@@ -70,7 +71,7 @@ func newProductTeam(g *gridTeam, p *teamProducts, slots int64) *productTeam {
 		t.tallies, t.sums = t.B.Shared("tallies", loop.U32, int64(t.Warps)), t.B.Shared("sums", loop.I64, int64(t.Warps))
 	}
 	if t.fills() {
-		t.vals = t.perTeam("vals", p.store.valueType(), slots)
+		t.vals = t.perTeam("vals", p.store.ValueType(), slots)
 		t.owner = t.perTeam("owner", loop.U32, slots)
 		t.turn = t.B.Var("turn", loop.Number(loop.U32, 0))
 		t.clearOwners()
@@ -171,7 +172,7 @@ func (t *productTeam) workspace(st *state, s *ir.Workspace) {
 	t.key = b.Var("key", loop.Number(t.rows.keyType(), 0))
 	t.distinct = b.Var("distinct", loop.Int(0))
 	if t.fills() {
-		t.value = b.Var("value", loop.Number(t.rows.store.valueType(), 0))
+		t.value = b.Var("value", loop.Number(t.rows.store.ValueType(), 0))
 	}
 	t.Barrier()
 	t.emitter.produce(st, s)
@@ -182,7 +183,7 @@ func (t *productTeam) workspace(st *state, s *ir.Workspace) {
 }
 
 // insert takes note of what the thread has.
-func (t *productTeam) insert(_ *emitter, _ *workspace, key, x loop.Expr) {
+func (t *productTeam) insert(_ *gathering, key, x loop.Expr) {
 	b := t.B
 	b.Assign(t.active, loop.Truth(true))
 	b.Assign(t.key, b.Cast(t.rows.keyType(), key))
@@ -235,7 +236,7 @@ func (t *productTeam) lastBefore(i loop.Expr) loop.Expr {
 		k, d := b.Var("k", loop.Int(0)), b.Var("d", loop.Int(half))
 		b.While(b.Gt(d, loop.Int(0)), func() {
 			b.Assign(k, better(k, d))
-			b.Assign(d, shr(d, 1))
+			b.Assign(d, coop.Shr(d, loop.Int(1)))
 		})
 		return k
 	}
@@ -351,15 +352,15 @@ func (t *productTeam) ofWarps(array loop.BufID, zero loop.Expr) (sum, earlier *l
 // the first with its key, and again counts those that are not.
 func (t *productTeam) fold(at, fresh, again loop.Expr) {
 	b, w := t.B, t.rows.store
-	step := func(old loop.Expr) { b.Store(t.vals, at, fold.Step(b, w.work().Fold, old, t.value)) }
+	step := func(old loop.Expr) { b.Store(t.vals, at, fold.Step(b, w.Fold(), old, t.value)) }
 	b.If(b.Eq(again, loop.Int(0)), func() {
-		b.If(t.active, func() { step(w.identity()) }, nil)
+		b.If(t.active, func() { step(w.Identity()) }, nil)
 	}, func() {
 		b.If(b.Gt(t.turn, loop.Number(loop.U32, lastTurn)), func() {
 			t.clearOwners()
 			b.Assign(t.turn, loop.Number(loop.U32, 0))
 		}, nil)
-		b.If(fresh, func() { b.Store(t.vals, at, w.identity()) }, nil)
+		b.If(fresh, func() { b.Store(t.vals, at, w.Identity()) }, nil)
 		t.Barrier()
 		left := b.Var("left", again)
 		b.While(b.Gt(left, loop.Int(0)), func() {
@@ -425,7 +426,7 @@ func (t *productTeam) consume(st *state) {
 			t.B.If(fresh, func() {
 				t.table.entered(t.B.Add(t.distinct, before))
 				if t.fills() {
-					t.B.Store(t.vals, t.slot(at), w.identity())
+					t.B.Store(t.vals, t.slot(at), w.Identity())
 				}
 			}, nil)
 			t.B.Assign(t.distinct, t.B.Add(t.distinct, n))

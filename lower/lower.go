@@ -20,6 +20,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/directives"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/prim"
 )
@@ -127,9 +128,9 @@ func Step(c *ir.Compute, alg ir.Algebra, types OperandTypes, opts Options) (*Ker
 	}
 	done := k.Done()
 	done.Mapping = c.Directives.Mapping
-	err := reshape(done.Program, c)
+	err := directives.Apply(done.Program, c)
 	if !opts.Grids {
-		panels(done.Program)
+		loop.AddPanels(done.Program)
 	}
 	return done, err
 }
@@ -172,7 +173,7 @@ type kernel struct {
 	alg        ir.Algebra
 	opts       Options
 	cells      []cell // temporaries computed by earlier stages
-	workspaces []*workspace
+	workspaces []*gathering
 	tables     map[*ir.Tabulate]*table
 	inserts    *loop.ScalarID // into all workspaces, where the program counts them
 	// chunkInserts are those of each chunk, once their stage is there.
@@ -193,7 +194,7 @@ type kernel struct {
 // input is the program buffer of an operand's array.
 func (k *kernel) Input(t *ir.Tensor, level int, kind ArrayKind) loop.BufferID {
 	if t.Work != nil {
-		return k.workspaceOf(t).crd[level]
+		return k.workspaceOf(t).Crd[level]
 	}
 	return k.Builder.Input(t, level, kind)
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/workspace"
 )
 
 // A masked workspace holds no more entries than its mask does where it is used. To
@@ -22,7 +23,7 @@ func (k *kernel) boundByMask(body ir.Stmt) bool {
 		return false
 	}
 	w := k.workspaces[0]
-	if _, masked := w.store.(*maskedStore); !masked {
+	if _, masked := w.store.(*workspace.Masked); !masked {
 		return false
 	}
 	c := &coverage{k: k, outside: loopsOutside(body)}
@@ -31,7 +32,7 @@ func (k *kernel) boundByMask(body ir.Stmt) bool {
 		return false
 	}
 	for i, a := range c.accesses {
-		if a.Tensor == w.tensor && set.Inside(ir.AtomOf(ir.Atom(i))) {
+		if a.Tensor == w.Tensor && set.Inside(ir.AtomOf(ir.Atom(i))) {
 			return true
 		}
 	}

@@ -115,13 +115,13 @@ func (w *walk) addBlock(terms []*ir.Access, begins []loop.Expr, first, to, size 
 	for k := 0; k < len(terms); k += meshTermsAtOnce {
 		b.ForIndependent("p", loop.Int(0), size, func(p loop.Expr) {
 			at := b.Let("at", b.Add(n, p))
-			acc := sum.identity()
+			acc := sum.Identity()
 			if k > 0 {
 				acc = b.Load(vals, at)
 			}
 			for i, a := range terms[k:min(k+meshTermsAtOnce, len(terms))] {
 				x := b.Load(w.Read(w.Input(a.Tensor, 0, Values)), b.Add(begins[k+i], p))
-				acc = b.Let("sum", fold.Step(b, sum.work().Fold, acc, x))
+				acc = b.Let("sum", fold.Step(b, sum.Fold(), acc, x))
 			}
 			b.Store(vals, at, acc)
 		})

@@ -7,6 +7,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/level"
+	"github.com/lacuna-sparse/lacuna/lower/workspace"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -178,7 +179,7 @@ func (c *coverage) entries(a *ir.Access) loop.SizeExpr {
 		return c.k.stored(a.Tensor)
 	}
 	w := c.k.workspaceOf(a.Tensor)
-	if _, masked := w.store.(*maskedStore); masked {
+	if _, masked := w.store.(*workspace.Masked); masked {
 		return nil
 	}
 	c.k.inserted()

@@ -73,7 +73,7 @@ func (k *kernel) makeRoom(part int) {
 	}
 	var allocs []loop.Alloc
 	for _, w := range k.workspaces {
-		allocs = append(allocs, w.store.allocs(k, w)...)
+		allocs = append(allocs, w.store.Allocs()...)
 	}
 	room := loop.Stage{Name: "workspaces"}
 	k.perChunk(&room, part, allocs...)

@@ -5,6 +5,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/fold"
+	"github.com/lacuna-sparse/lacuna/lower/workspace"
 )
 
 // state is what the code at one place knows: it is copied when a block opens,
@@ -73,9 +74,9 @@ type emitter struct {
 	// symbolic: only the patterns of results and workspaces are computed.
 	symbolic bool
 	// entries is the number of entries of each workspace that is ready to be read.
-	entries map[*workspace]loop.Expr
-	held    map[*workspace]*loop.Ref // entries inserted so far
-	lookups map[*ir.Access]lookup    // by what is in tables now
+	entries map[*gathering]loop.Expr
+	uses    map[*gathering]*workspace.Use
+	lookups map[*ir.Access]lookup // by what is in tables now
 	// bound, when not nil, counts insertions instead of making them.
 	bound *bound
 	// shared, when not nil, emits loops and workspaces for a team of threads.
@@ -87,8 +88,6 @@ type emitter struct {
 	depth  int // loops open
 	// rootAt is the entry of root.over, or the index, that the outermost loop is at; nil where it goes through several operands.
 	rootAt loop.Expr
-	// appends is the result while the producers of a resultStore append to it.
-	appends *assembly
 	// clears says that the outermost loop, if it is over a whole dimension, is to set elements of the result, and cleared that it does.
 	clears, cleared bool
 	// partial is set when a loop over the result leaves coordinates out, so
@@ -129,7 +128,7 @@ func (k *kernel) emitter(name string) *emitter { return k.emitterOf(k.NewFunc(na
 func (k *kernel) emitterOf(f *emit.Func) *emitter {
 	return &emitter{
 		kernel: k, Func: f,
-		accs: map[*ir.Temp]fold.State{}, entries: map[*workspace]loop.Expr{}, held: map[*workspace]*loop.Ref{},
+		accs: map[*ir.Temp]fold.State{}, entries: map[*gathering]loop.Expr{}, uses: map[*gathering]*workspace.Use{},
 		lookups: map[*ir.Access]lookup{}, root: rootLoop{weight: -1}, shared: k.sharing,
 	}
 }

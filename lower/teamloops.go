@@ -14,7 +14,7 @@ type sharing struct {
 	// workspace emits a workspace with its producers and its consumer.
 	workspace func(st *state, s *ir.Workspace)
 	// insert takes what a producer puts into a workspace; x is nil in a function that counts.
-	insert func(e *emitter, w *workspace, key, x loop.Expr)
+	insert func(w *gathering, key, x loop.Expr)
 }
 
 // steps is a loop that is about to be emitted.

@@ -6,6 +6,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/workspace"
 )
 
 // bound counts what a nest puts into its workspaces. Memory is allocated between
@@ -13,14 +14,14 @@ import (
 // entries it may get. A stage of its own runs the nest and counts insertions; of
 // an innermost loop that does nothing else, LLVM leaves its length.
 type bound struct {
-	inserts, need map[*workspace]*loop.Ref
+	inserts, need map[*gathering]*loop.Ref
 	total         *loop.Ref // of all uses of all workspaces, when not nil
 	// masks, when not nil, counts the entries of the masks of workspaces, and
 	// nothing is produced.
 	masks *loop.Ref
 }
 
-func (c *bound) insert(e *emitter, w *workspace) {
+func (c *bound) insert(e *emitter, w *gathering) {
 	if c.total != nil {
 		e.B.Assign(c.total, e.B.Add(c.total, loop.Int(1)))
 		return
@@ -29,7 +30,7 @@ func (c *bound) insert(e *emitter, w *workspace) {
 }
 
 // close ends a use of the workspace.
-func (c *bound) close(e *emitter, w *workspace) {
+func (c *bound) close(e *emitter, w *gathering) {
 	if c.total != nil {
 		return
 	}
@@ -52,7 +53,7 @@ func (k *kernel) boundStages(body ir.Stmt, part int) {
 	b := e.B
 	e.quiet, e.symbolic = true, true
 	e.root.wanted = part >= 0
-	e.bound = &bound{inserts: map[*workspace]*loop.Ref{}, need: map[*workspace]*loop.Ref{}}
+	e.bound = &bound{inserts: map[*gathering]*loop.Ref{}, need: map[*gathering]*loop.Ref{}}
 	for _, w := range k.workspaces {
 		e.bound.inserts[w] = b.Var("inserts", loop.Int(0))
 		e.bound.need[w] = b.Var("need", loop.Int(0))
@@ -87,14 +88,14 @@ func (k *kernel) capacityStage(body ir.Stmt, needs loop.BufferID, part int) {
 		b.For("c", loop.Int(0), chunks, func(c loop.Expr) {
 			b.Assign(need, b.Max(need, b.Load(e.Read(needs), b.Add(b.Mul(c, loop.Int(n)), loop.Int(int64(i))))))
 		})
-		if w.store.distinct() {
-			e.limitToKeys(w, need)
-			if len(w.vars) > 1 && k.opts.LimitWide {
+		if w.store.Distinct() {
+			w.LimitToKeys(e.Func, need)
+			if len(w.Vars) > 1 && k.opts.LimitWide {
 				b.If(b.Gt(need, e.Scalar(limit)), func() { b.Fail("%s", TooWide) }, nil)
 			}
 		}
 		e.checkEntries(need)
-		e.storeRoom(w, need, sizes, int64(2*i))
+		workspace.StoreRoom(w.store, e.Func, need, sizes, int64(2*i))
 	}
 	s := e.Stage("capacity")
 	s.Allocs, s.Symbolic = []loop.Alloc{{Buffer: sizes, Len: loop.SizeConst(2 * n)}}, true
@@ -102,46 +103,17 @@ func (k *kernel) capacityStage(body ir.Stmt, needs loop.BufferID, part int) {
 
 	lets := loop.Stage{Name: "size", Partition: -1}
 	for i, w := range k.workspaces {
-		for j, id := range []loop.ScalarID{w.capacity, w.shift} {
+		for j, id := range []loop.ScalarID{w.Capacity, w.Shift} {
 			lets.Lets = append(lets.Lets, loop.ScalarLet{Scalar: id, Value: &loop.SizeLoad{Buffer: sizes, Index: loop.SizeConst(2*i + j)}})
 		}
 	}
 	k.AddStage(lets)
 }
 
-// limitToKeys bounds the entries that a workspace needs room for by its keys.
-func (e *emitter) limitToKeys(w *workspace, need *loop.Ref) {
-	b := e.B
-	keys := loop.Expr(loop.Int(1))
-	for _, v := range w.vars {
-		keys = b.Mul(keys, e.Scalar(e.extent(v)))
-	}
-	b.Assign(need, b.Min(need, keys))
-}
-
-// storeRoom stores the capacity and the shift of a workspace that needs room for so many
-// entries, from element at of a buffer on.
-func (e *emitter) storeRoom(w *workspace, need *loop.Ref, sizes loop.BufferID, at int64) {
-	b := e.B
-	if !w.store.distinct() {
-		// A list needs no more room than that.
-		b.Store(e.Write(sizes), loop.Int(at), need)
-		b.Store(e.Write(sizes), loop.Int(at+1), loop.Int(0))
-		return
-	}
-	capacity, shift := b.Var("capacity", loop.Int(minCapacity)), b.Var("shift", loop.Int(64-minCapacityLog))
-	b.While(b.Lt(capacity, b.Add(need, need)), func() {
-		b.Assign(capacity, b.Add(capacity, capacity))
-		b.Assign(shift, b.Sub(shift, loop.Int(1)))
-	})
-	b.Store(e.Write(sizes), loop.Int(at), capacity)
-	b.Store(e.Write(sizes), loop.Int(at+1), shift)
-}
-
 // wideLimit emits the stage that sets the limit for hash tables for several
 // dimensions, if there are any such workspaces.
 func (k *kernel) wideLimit(body ir.Stmt) loop.ScalarID {
-	several := slices.ContainsFunc(k.workspaces, func(w *workspace) bool { return len(w.vars) > 1 })
+	several := slices.ContainsFunc(k.workspaces, func(w *gathering) bool { return len(w.Vars) > 1 })
 	if !several || !k.opts.LimitWide {
 		return -1
 	}
@@ -153,9 +125,6 @@ func (k *kernel) wideLimit(body ir.Stmt) loop.ScalarID {
 }
 
 const (
-	minCapacityLog = 4
-	minCapacity    = 1 << minCapacityLog
-
 	// A hash table for several dimensions may have to take all products of a kernel
 	// at once, at some hundred bytes each. Up to wideEntries that does not
 	// matter; above, it may have a share of 1/wideShare of the operands' entries.

@@ -7,59 +7,16 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
-	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/lacuna-sparse/lacuna/lower/workspace"
 )
 
-// A workspace gathers entries that arise in any order and hands them on in the
-// order of their coordinates. An entry's key is its row-major place in the
-// workspace's extents. What holds the entries is a store (densework.go,
-// hashwork.go, sortwork.go); all stores combine entries of one key in the order in
-// which they arise, so the choice never changes a result. The memory belongs to
-// the thread that runs the chunk; each use leaves it as it was found.
-type workspace struct {
-	tensor *ir.Tensor
-	// vars are the consumer's variables, by axis; their extents are the axes'.
-	vars  []*ir.Index
-	store store
-	// crd are the coordinates of the entries in order, by axis, once the
-	// producer is done.
-	crd []loop.BufferID
-	// capacity is how many entries the store must have room for, and a power
-	// of two; shift is 64 minus its logarithm (workcapacity.go).
-	capacity, shift loop.ScalarID
-	mask            *iterator // entries outside which the workspace holds nothing
+// gathering is a workspace with the store that holds its entries (package workspace).
+type gathering struct {
+	*workspace.Space
+	store workspace.Store
+	mask  *iterator // entries outside which the workspace holds nothing
 	// open: it is masked, and not drained yet (maskedwork.go).
 	open bool
-	// anyOrder: its entries are those of the result, whose order does not matter (resultwork.go).
-	anyOrder bool
-}
-
-// store holds the entries of a workspace.
-type store interface {
-	// prepare makes the buffers; sizes holds the number of keys.
-	prepare(k *kernel, w *workspace)
-	// bounded reports whether the store needs w.capacity.
-	bounded() bool
-	// distinct reports whether insertions of one key take one place.
-	distinct() bool
-	// allocs are the allocations of the buffers.
-	allocs(k *kernel, w *workspace) []loop.Alloc
-	// open begins a use.
-	open(e *emitter, w *workspace)
-	// insert folds x into the entry of key. In a function that counts, x is nil
-	// and only the key counts.
-	insert(e *emitter, w *workspace, key, x loop.Expr)
-	// drain ends a use and returns the number of entries. It calls visit, if that is
-	// not nil, for the number and key of each, in order. Where the p-th had the
-	// coordinates that emitter.list leaves, its value can be read until the next use.
-	drain(e *emitter, w *workspace, visit func(p, key loop.Expr)) loop.Expr
-	// element is where the p-th entry's value is in the buffer values, after the drain.
-	element(e *emitter, w *workspace, p loop.Expr) loop.Expr
-	// complete reports whether an entry's value can be read while it is visited;
-	// visited is where it is then.
-	complete() bool
-	visited(e *emitter, p, key loop.Expr) loop.Expr
-	values() loop.BufferID
 }
 
 // WorkspaceKind is how a workspace stores its entries.
@@ -89,43 +46,53 @@ func (k *kernel) prepareWorkspaces(body ir.Stmt) {
 		if !ok {
 			return
 		}
-		w := &workspace{tensor: s.Tensor}
+		w := &gathering{Space: &workspace.Space{Tensor: s.Tensor, Extent: k.extent}}
 		for _, a := range k.step.Workspaces {
 			if a.Tensor == s.Tensor {
-				w.vars = a.Vars(nil)
+				w.Vars = a.Vars(nil)
 			}
 		}
 		how := ""
 		if s.Mask != nil {
 			how = ", masked by " + s.Mask.Tensor.Name
 		}
-		for axis := range w.vars {
-			w.crd = append(w.crd, k.Buffer(fmt.Sprintf("%s_crd%d", s.Tensor.Name, axis), k.opts.Coordinates, loop.Scratch))
+		for axis := range w.Vars {
+			w.Crd = append(w.Crd, k.Buffer(fmt.Sprintf("%s_crd%d", s.Tensor.Name, axis), k.opts.Coordinates, loop.Scratch))
 		}
-		if w.anyOrder = k.inAnyOrder(s); w.anyOrder {
+		if w.AnyOrder = k.inAnyOrder(s); w.AnyOrder {
 			how = ", in any order"
 		}
 		switch k.opts.Workspace {
 		case DenseWorkspace:
-			w.store = &denseStore{}
+			w.store = workspace.NewDense(w.Space)
 			if s.Mask != nil {
-				w.store = &maskedStore{}
-			} else if w.anyOrder {
-				w.store = &resultStore{}
+				w.store = workspace.NewMasked(w.Space)
+			} else if w.AnyOrder {
+				w.store = workspace.NewResult(w.Space)
 			}
 		case HashWorkspace:
-			w.store = &hashStore{}
+			w.store = workspace.NewHash(w.Space)
 		case SortWorkspace:
-			w.store = &sortStore{}
+			w.store = workspace.NewSorted(w.Space)
 		}
-		if w.store.bounded() {
-			w.capacity = k.NewScalar(s.Tensor.Name+"_capacity", false)
-			w.shift = k.NewScalar(s.Tensor.Name+"_shift", false)
+		if w.store.Bounded() {
+			w.Capacity = k.NewScalar(s.Tensor.Name+"_capacity", false)
+			w.Shift = k.NewScalar(s.Tensor.Name+"_shift", false)
 		}
-		w.store.prepare(k, w)
+		w.store.Prepare(k.Builder)
 		k.workspaces = append(k.workspaces, w)
-		k.Notes = append(k.Notes, fmt.Sprintf("%s: %s workspace over %s%s", s.Tensor.Name, k.opts.Workspace, indexNames(w.vars), how))
+		k.Notes = append(k.Notes, fmt.Sprintf("%s: %s workspace over %s%s", s.Tensor.Name, k.opts.Workspace, indexNames(w.Vars), how))
 	})
+}
+
+// inAnyOrder reports whether the entries of a workspace are those of the result, which may have them in any order.
+func (k *kernel) inAnyOrder(s *ir.Workspace) bool {
+	t := k.step.Result
+	if k.opts.Grids || !t.Relaxed.Relaxed() || s.Mask != nil || !k.handsOn(s) {
+		return false
+	}
+	last := t.Relaxed.Physical()[t.Rank-1]
+	return last.Ranges() && !last.Ordered && t.DType == s.Tensor.DType && emit.Type(t.DType) == emit.ComputeType(t.DType)
 }
 
 func indexNames(vars []*ir.Index) string {
@@ -139,22 +106,13 @@ func indexNames(vars []*ir.Index) string {
 	return text
 }
 
-func (k *kernel) workspaceOf(t *ir.Tensor) *workspace {
+func (k *kernel) workspaceOf(t *ir.Tensor) *gathering {
 	for _, w := range k.workspaces {
-		if w.tensor == t {
+		if w.Tensor == t {
 			return w
 		}
 	}
 	panic("BUG: no workspace for " + t.Name)
-}
-
-// keys is the number of keys of a workspace.
-func (k *kernel) keys(w *workspace) loop.SizeExpr {
-	var n loop.SizeExpr = loop.SizeConst(1)
-	for _, v := range w.vars {
-		n = emit.Times(n, loop.SizeScalar(k.extent(v)))
-	}
-	return n
 }
 
 // workspace emits a producer, puts its entries in order, and emits the consumer.
@@ -178,25 +136,25 @@ func (e *emitter) workspace(st *state, s *ir.Workspace) {
 		return
 	}
 	w.mask = e.maskEntries(st, s)
-	w.store.open(e, w)
+	w.store.Open(e.use(w))
 	e.produce(st, s)
 	if e.plainCopy(st, s) {
-		if _, written := w.store.(*resultStore); written || e.counting() {
+		if _, written := w.store.(*workspace.Result); written || e.counting() {
 			last := len(e.out.segments) - 1
-			e.B.Assign(e.out.current[last], e.B.Add(e.out.current[last], w.store.drain(e, w, nil)))
+			e.B.Assign(e.out.current[last], e.B.Add(e.out.current[last], w.store.Drain(e.uses[w], nil)))
 			return
 		}
-		if w.store.complete() {
+		if w.store.Complete() {
 			e.copyOut(st, s, w)
 			return
 		}
 	}
-	if m, ok := w.store.(*maskedStore); ok && e.depth > 0 && m.meets(w, s) {
+	if _, ok := w.store.(*workspace.Masked); ok && e.depth > 0 && w.meets(s) {
 		// The loop that reads it decides whether its entries are listed: see walk.meet. Until then it has none, and what lists them
 		// would write to a buffer that the loop had asked to read.
 		e.entries[w] = loop.Int(0)
 		w.open = true
-		e.Write(w.crd[0])
+		e.Write(w.Crd[0])
 		if e.stmt(st, s.Consumer); w.open {
 			panic("BUG: nothing reads workspace " + s.Tensor.Name)
 		}
@@ -206,27 +164,41 @@ func (e *emitter) workspace(st *state, s *ir.Workspace) {
 	e.stmt(st, s.Consumer)
 }
 
+// use begins a use of a workspace in the function.
+func (e *emitter) use(w *gathering) *workspace.Use {
+	u := &workspace.Use{Func: e.Func, Counting: e.counting(), Grids: e.opts.Grids}
+	if it := w.mask; it != nil {
+		u.Mask = workspace.Mask{Begin: it.begin, End: it.end, Key: func(p loop.Expr) loop.Expr { return it.index(e.B, p) }}
+	}
+	if _, ok := w.store.(*workspace.Result); ok {
+		last := len(e.out.segments) - 1
+		u.Result = workspace.Target{Crd: e.out.segments[last].crd[0], Values: e.out.values, Entries: e.out.current[last]}
+	}
+	e.uses[w] = u
+	return u
+}
+
 // drained lists the entries of a workspace.
-func (e *emitter) drained(w *workspace) {
-	e.entries[w] = w.store.drain(e, w, func(p, key loop.Expr) { e.list(w, p, key) })
+func (e *emitter) drained(w *gathering) {
+	e.entries[w] = w.store.Drain(e.uses[w], func(p, key loop.Expr) { w.List(e.Func, p, key) })
 }
 
 // copyOut appends the entries of a workspace to the result as they are drained,
 // without a list of their coordinates in between.
-func (e *emitter) copyOut(st *state, s *ir.Workspace, w *workspace) {
+func (e *emitter) copyOut(st *state, s *ir.Workspace, w *gathering) {
 	f := s.Consumer.(*ir.Forall)
 	leaf := f.Body.(*ir.Assign)
 	a := leaf.Value.(*ir.Access)
 	e.entries[w] = loop.Int(0) // it is there to be read
-	w.store.drain(e, w, func(p, key loop.Expr) {
+	w.store.Drain(e.uses[w], func(p, key loop.Expr) {
 		inner := st.clone()
 		inner.index[f.Index] = key
 		inner.cursors[a] = cursor{access: a, level: len(a.Tensor.Format.Physical()), pos: p}
-		inner.values[a] = e.B.Let(a.Tensor.Name, e.B.Load(e.Read(w.store.values()), w.store.visited(e, p, key)))
+		inner.values[a] = e.B.Let(a.Tensor.Name, e.B.Load(e.Read(w.store.Values()), w.store.Visited(e.Func, p, key)))
 		e.withResult(inner, func() { e.stmt(inner, leaf) })
 	})
 	if !e.quiet {
-		e.kernel.Notes = append(e.kernel.Notes, fmt.Sprintf("%s: %s, by entries", f.Index.Name, w.tensor.Name))
+		e.kernel.Notes = append(e.kernel.Notes, fmt.Sprintf("%s: %s, by entries", f.Index.Name, w.Tensor.Name))
 	}
 }
 
@@ -291,7 +263,7 @@ func (k *kernel) handsOn(s *ir.Workspace) bool {
 func (e *emitter) insert(st *state, s *ir.Assign) {
 	b, w := e.B, e.workspaceOf(s.LHS.Tensor)
 	cond := loop.Expr(loop.Truth(true))
-	if sup := e.alg.Stored(s.Value, leaves{e: e, st: st}); w.work().Fold.IsNeutral(sup.Background) {
+	if sup := e.alg.Stored(s.Value, leaves{e: e, st: st}); w.Fold().IsNeutral(sup.Background) {
 		cond = e.holds(sup.Set, func(at ir.Atom) loop.Expr { return e.atoms[at].flag })
 	}
 	// What the guard computes stays inside it.
@@ -301,13 +273,13 @@ func (e *emitter) insert(st *state, s *ir.Assign) {
 			e.bound.insert(e, w)
 			return
 		}
-		insert := w.store.insert
+		insert := func(key, x loop.Expr) { w.store.Insert(e.uses[w], key, x) }
 		if e.shared != nil && e.shared.insert != nil {
-			insert = e.shared.insert
+			insert = func(key, x loop.Expr) { e.shared.insert(w, key, x) }
 		}
 		var key loop.Expr = loop.Int(0)
 		for axis, x := range s.LHS.Indices {
-			n := e.extent(w.vars[axis])
+			n := e.extent(w.Vars[axis])
 			c := inner.index[x.Plain()]
 			if x.Plain() == nil {
 				c = e.place(inner, x, n)
@@ -316,33 +288,9 @@ func (e *emitter) insert(st *state, s *ir.Assign) {
 		}
 		key = b.Let("key", key)
 		if e.counting() {
-			insert(e, w, key, nil)
+			insert(key, nil)
 			return
 		}
-		insert(e, w, key, b.Let("x", e.expr(inner, s.Value)))
+		insert(key, b.Let("x", e.expr(inner, s.Value)))
 	}, nil)
 }
-
-// list stores the coordinates of the p-th entry.
-func (e *emitter) list(w *workspace, p, key loop.Expr) {
-	b := e.B
-	for axis := len(w.vars) - 1; axis >= 0; axis-- {
-		c := key
-		if axis > 0 {
-			n := e.Scalar(e.extent(w.vars[axis]))
-			c = b.Rem(key, n)
-			key = b.Let("key", b.Div(key, n))
-		}
-		crd := e.Write(w.crd[axis])
-		b.Store(crd, p, b.Cast(b.Elem(crd), c))
-	}
-}
-
-// work is the fold that the workspace holds the results of.
-func (w *workspace) work() *ir.Reduce { return ir.WorkOf(w.tensor) }
-
-// identity is what an entry's fold starts from.
-func (w *workspace) identity() loop.Expr { return emit.Constant(w.work().Fold.Identity(w.work().Typ)) }
-
-// valueType is the type of the entries.
-func (w *workspace) valueType() loop.Type { return emit.ComputeType(tensor.DType(w.tensor.DType)) }

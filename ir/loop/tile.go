@@ -23,7 +23,7 @@ const (
 // where a loop that sets the row to a constant may stand before that over k.
 // A term takes a load of a for each row and one of b for each vector of columns, where it took loads and a store of y as well.
 // Compilers make vectors of the columns. What all rows share is first packed, in the order in which tiles take it, where the function has memory
-// for that (Panelled). Each element takes its terms one after the other in the order of before, so the bits are the same.
+// for that (AddPanels). Each element takes its terms one after the other in the order of before, so the bits are the same.
 // f itself is not changed.
 func Tile(f *Func) *Func {
 	return replaceLoops(f, func(n *rewrite, s *For) []Stmt {
@@ -53,6 +53,28 @@ func Panelled(f *Func) (out *Func, elem Type, size int64) {
 	c := *f
 	c.Bufs = append(slices.Clip(f.Bufs), Buf{Name: "panel", Elem: elem, Panel: true})
 	return &c, elem, size
+}
+
+// AddPanels gives the functions of a program that have dense products memory of their threads, to pack operands in.
+func AddPanels(p *Program) {
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		if s.Func == nil {
+			continue
+		}
+		f, elem, size := Panelled(s.Func)
+		if size == 0 {
+			continue
+		}
+		id := BufferID(len(p.Buffers))
+		p.Buffers = append(p.Buffers, Buffer{Name: "panel", Elem: elem, Role: Scratch})
+		s.Func, s.Bufs = f, append(s.Bufs, id)
+		list := &s.Allocs
+		if s.Partition >= 0 {
+			list = &s.PartitionAllocs
+		}
+		*list = append(*list, Alloc{Buffer: id, Len: SizeConst(size)})
+	}
 }
 
 // panel is a loop over rows around one that updates a row again and again.

@@ -1,4 +1,6 @@
-package lower
+// Package directives does to the loops of a program what a schedule asks for: those that were made for its indices are marked,
+// split and tiled.
+package directives
 
 import (
 	"fmt"
@@ -11,8 +13,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/lower/emit"
 )
 
-// reshape does to loops what a schedule asks for of them: those that were made for its indices are marked, split and tiled.
-func reshape(p *loop.Program, c *ir.Compute) error {
+// Apply does to the loops of a program what the directives of its step say.
+func Apply(p *loop.Program, c *ir.Compute) error {
 	d := &c.Directives
 	for _, name := range slices.Sorted(maps.Keys(d.Unroll)) {
 		found := markLoops(p, c, name, func(f *loop.For) bool {
@@ -107,26 +109,4 @@ func stepsOf(c *ir.Compute, blocks ...ir.Block) func(*loop.For) int64 {
 		}
 	}
 	return func(f *loop.For) int64 { return steps[f.Origin] }
-}
-
-// panels gives functions with dense products memory of their threads to pack operands in (loop.Tile).
-func panels(p *loop.Program) {
-	for i := range p.Stages {
-		s := &p.Stages[i]
-		if s.Func == nil {
-			continue
-		}
-		f, elem, size := loop.Panelled(s.Func)
-		if size == 0 {
-			continue
-		}
-		id := loop.BufferID(len(p.Buffers))
-		p.Buffers = append(p.Buffers, loop.Buffer{Name: "panel", Elem: elem, Role: loop.Scratch})
-		s.Func, s.Bufs = f, append(s.Bufs, id)
-		list := &s.Allocs
-		if s.Partition >= 0 {
-			list = &s.PartitionAllocs
-		}
-		*list = append(*list, loop.Alloc{Buffer: id, Len: loop.SizeConst(size)})
-	}
 }
