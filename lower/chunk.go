@@ -32,7 +32,7 @@ func (w *walk) rootGrain() int64 {
 // moved so that no run of equal coordinates is split.
 func (w *walk) chunkOf(it *iterator, begin, end loop.Expr) (lo, hi loop.Expr) {
 	b := w.B
-	from, to := w.rootBounds(end, w.root.weight)
+	from, to := w.private.Bounds(w.Func, end, w.root.weight)
 	if it.unique {
 		return from, to
 	}

@@ -6,19 +6,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/scatter"
 )
-
-// size is the number of elements of the result's dense levels from level on.
-func (k *kernel) size(level int) loop.SizeExpr {
-	t := k.step.Result
-	var n loop.SizeExpr = loop.SizeConst(1)
-	for l, axis := range t.Format.Order() {
-		if l >= level {
-			n = emit.Times(n, loop.SizeScalar(k.Dim(t, axis)))
-		}
-	}
-	return n
-}
 
 // dense emits the stages of a dense result.
 func (k *kernel) dense(body ir.Stmt) {
@@ -40,32 +29,66 @@ func (k *kernel) dense(body ir.Stmt) {
 	e.stmt(st, body)
 	switch {
 	case e.cleared:
-		k.allocateStage(k.Result.Values, k.size(0), false)
+		k.allocateStage(k.Result.Values, k.Size(k.step.Result, 0), false)
 	case k.step.Base != nil:
-		k.copyStage(k.Result.Values, k.size(0), k.step.Base)
+		k.copyStage(k.Result.Values, k.Size(k.step.Result, 0), k.step.Base)
 	case e.gapRows != nil:
-		k.fillStage(k.Result.Values, k.size(0), k.step.Gap, true)
-		k.fullStage(e.gapRows)
+		k.fillStage(k.Result.Values, k.Size(k.step.Result, 0), k.step.Gap, true)
+		k.scatter.FullStage(e.gapRows)
 	default:
 		initial, needed := k.initial(e.partial)
-		k.fillStage(k.Result.Values, k.size(0), initial, needed && private == nil)
+		k.fillStage(k.Result.Values, k.Size(k.step.Result, 0), initial, needed && private == nil)
 	}
 	s := e.Stage("compute")
 	if private != nil {
 		s.Partition = k.privatePartition(e, private)
 		k.addTables(tables, s.Partition)
-		k.addPrivate(s, private, k.step.Base != nil)
+		private.AddStages(s, k.step.Base != nil)
 		return
 	}
 	s.Partition = k.partition(e.root)
 	k.addTables(tables, s.Partition)
 	if k.step.Gap == nil || e.gapRows != nil {
-		k.addUpdates(s, copies)
+		k.scatter.AddUpdates(s, copies)
 		return
 	}
-	s.Allocs = append(s.Allocs, loop.Alloc{Buffer: k.visits(), Len: k.size(0), Zero: true})
-	k.addUpdates(s, copies)
-	k.gapStage()
+	s.Allocs = append(s.Allocs, loop.Alloc{Buffer: k.scatter.Visits(), Len: k.Size(k.step.Result, 0), Zero: true})
+	k.scatter.AddUpdates(s, copies)
+	k.scatter.GapStage()
+}
+
+// copies reports whether threads that run a nest may have copies of the result.
+func (k *kernel) copies(body ir.Stmt) bool {
+	t := k.step.Result.DType
+	if _, ok := body.(*ir.Forall); !ok || !k.opts.Copies || !k.step.Scatter || emit.ComputeType(t) != emit.Type(t) {
+		return false
+	}
+	return !k.parallel(body) && k.step.Fold.AnyOrder(t)
+}
+
+// privatise makes copies of the result for the parts of a nest, nil if it is not one to be cut.
+func (k *kernel) privatise(body ir.Stmt) *scatter.Private {
+	if _, ok := body.(*ir.Forall); !ok || k.opts.Private < 2 || k.opts.Grids || !scatter.Privatisable(k.step) || k.parallel(body) {
+		return nil
+	}
+	return k.scatter.NewPrivate(k.opts.Private)
+}
+
+// openPrivate makes a function add to the copy of its chunk.
+func (e *emitter) openPrivate(p *scatter.Private) {
+	if p != nil {
+		e.root.wanted, e.private = true, p
+		p.Open(e.Func)
+	}
+}
+
+// privatePartition registers the cut of the nest that e has emitted. If its outermost loop turns out to be none that is
+// cut, the program is made again without copies.
+func (k *kernel) privatePartition(e *emitter, p *scatter.Private) int {
+	if !e.root.cut || e.root.pieces != nil {
+		k.opts.Private, k.again = 0, true
+	}
+	return p.Partition()
 }
 
 // clearable reports whether a nest that adds to elements of the result may set those under each index of its outermost loop before it comes to them, which are
@@ -101,7 +124,7 @@ func (e *emitter) clear(i loop.Expr) {
 // terms emits the stages of a dense result that is accumulated term by term.
 func (k *kernel) terms(list *ir.Sequence) {
 	initial, needed := k.initial(true)
-	k.fillStage(k.Result.Values, k.size(0), initial, needed)
+	k.fillStage(k.Result.Values, k.Size(k.step.Result, 0), initial, needed)
 	for i, body := range list.Stmts {
 		body = k.outside(body)
 		e := k.emitter(fmt.Sprintf("add%d_%s", i, k.step.Result.Name))
@@ -113,11 +136,11 @@ func (k *kernel) terms(list *ir.Sequence) {
 		s := e.Stage("add")
 		if private != nil {
 			s.Partition = k.privatePartition(e, private)
-			k.addPrivate(s, private, true)
+			private.AddStages(s, true)
 			continue
 		}
 		s.Partition = k.partition(e.root)
-		k.addUpdates(s, copies)
+		k.scatter.AddUpdates(s, copies)
 	}
 }
 

@@ -258,7 +258,7 @@ func (w *walk) dense() {
 		w.root.n = loop.SizeScalar(w.extent(w.f.Index))
 		w.root.weight = w.rowWeights()
 		w.root.grain = w.rootGrain()
-		lo, hi = w.rootBounds(n, w.root.weight)
+		lo, hi = w.private.Bounds(w.Func, n, w.root.weight)
 		if w.out != nil {
 			w.out.allParents = w.out.ordered && w.out.levels[0].Full()
 		}

@@ -23,6 +23,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/lower/directives"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/prim"
+	"github.com/lacuna-sparse/lacuna/lower/scatter"
 )
 
 // What lowering gives, and what it is told of operands, is the same for all of it: see
@@ -146,6 +147,7 @@ func newKernel(c *ir.Compute, alg ir.Algebra, types OperandTypes, opts Options) 
 		k.Origin = emit.Origin(c.Stmt.Pos)
 	}
 	k.Grain, k.Result.Tensor = k.opts.Grain, c.Result
+	k.scatter = &scatter.Result{Builder: k.Builder, Step: c, Extent: k.extent, Grids: opts.Grids}
 	return k
 }
 
@@ -188,7 +190,7 @@ type kernel struct {
 	accessList []*ir.Access
 	asked      map[*ir.Temp]bool // reductions whose states matter
 	sharing    *sharing          // of the functions that are begun now
-	counts     *loop.BufferID    // visits to each element of the result, where its gap is counted
+	scatter    *scatter.Result
 }
 
 // input is the program buffer of an operand's array.

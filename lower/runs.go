@@ -208,7 +208,7 @@ func (e *emitter) flat(st *state, f *ir.Forall) bool {
 	}
 	all := e.allEntries(rows, f.Index)
 	if e.root.wanted {
-		lo, hi := e.rootBounds(e.B.Let("entries", e.B.Sub(all[1], all[0])), -1)
+		lo, hi := e.private.Bounds(e.Func, e.B.Let("entries", e.B.Sub(all[1], all[0])), -1)
 		all = &[2]loop.Expr{e.B.Add(all[0], lo), e.B.Add(all[0], hi)}
 	}
 	st = st.clone()
@@ -246,20 +246,6 @@ func (k *kernel) countEntries(rows *ir.Access, i *ir.Index) loop.SizeExpr {
 	}
 	pos := k.Input(rows.Tensor, level, Positions)
 	return &loop.SizeOp{Op: loop.Sub, X: &loop.SizeLoad{Buffer: pos, Index: end}, Y: &loop.SizeLoad{Buffer: pos, Index: loop.SizeConst(0)}}
-}
-
-// rowEntries is the range of positions of the entries of row i of a matrix for which
-// rowsAlong holds.
-func (e *emitter) rowEntries(rows *ir.Access, i loop.Expr) (begin, end loop.Expr) {
-	b := e.B
-	if rows.Tensor.Format.Physical()[0].Full() {
-		pos := e.Read(e.Input(rows.Tensor, 1, Positions))
-		return b.Let("begin", b.LoadIndex(pos, i)), b.Let("end", b.LoadIndex(pos, b.Add(i, loop.Int(1))))
-	}
-	pos, crd := e.Read(e.Input(rows.Tensor, 0, Positions)), e.Read(e.Input(rows.Tensor, 0, Coordinates))
-	limit := b.Let("limit", b.LoadIndex(pos, loop.Int(1)))
-	begin = level.LowerBound(e.B, crd, b.LoadIndex(pos, loop.Int(0)), limit, i)
-	return begin, level.LowerBound(e.B, crd, begin, limit, b.Let("next", b.Add(i, loop.Int(1))))
 }
 
 // rowsAlong reports whether a is an element of a matrix stored by rows like CSR or as

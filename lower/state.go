@@ -5,6 +5,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/fold"
+	"github.com/lacuna-sparse/lacuna/lower/scatter"
 	"github.com/lacuna-sparse/lacuna/lower/workspace"
 )
 
@@ -101,7 +102,7 @@ type emitter struct {
 	// split, when not nil, is the piece of the nest that the function runs.
 	split *split
 	// private, when not nil, is what the function adds to in place of the result.
-	private *privateSum
+	private *scatter.Private
 	// rootGap is the gap of the outermost loop when that loop is cut into chunks.
 	rootGap *gap
 }

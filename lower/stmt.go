@@ -54,14 +54,16 @@ func (e *emitter) assign(st *state, s *ir.Assign) {
 		values := e.Result.Values
 		p := e.densePosition(st, s.LHS)
 		if e.private != nil {
-			values, p = e.private.copies, b.Add(e.private.base, p)
+			values, p = e.private.Copies, b.Add(e.private.Base, p)
 		}
 		vals := e.Write(values)
 		x := e.expr(st, s.Value)
 		if e.step.Scatter {
 			p = b.Let("at", p)
 			x = fold.Step(e.B, e.step.Fold, b.Load(vals, p), x)
-			e.count(p)
+			if e.step.Gap != nil && e.gapRows == nil {
+				e.scatter.Count(e.Func, p)
+			}
 		}
 		b.Store(vals, p, x)
 	default:

@@ -109,6 +109,17 @@ func (k *Builder) Dim(t *ir.Tensor, axis int) loop.ScalarID {
 	return k.Bound(Scalar{Tensor: t, Axis: axis}, fmt.Sprintf("%s_dim%d", t.Name, axis))
 }
 
+// Size is the number of elements of a tensor's levels from level on, all of which are dense.
+func (k *Builder) Size(t *ir.Tensor, level int) loop.SizeExpr {
+	var n loop.SizeExpr = loop.SizeConst(1)
+	for l, axis := range t.Format.Order() {
+		if l >= level {
+			n = Times(n, loop.SizeScalar(k.Dim(t, axis)))
+		}
+	}
+	return n
+}
+
 // Bound is the program scalar that the caller binds to what key says.
 func (k *Builder) Bound(key Scalar, name string) loop.ScalarID {
 	if id, ok := k.scalars[key]; ok {

@@ -3,6 +3,7 @@ package exec
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/scatter"
 )
 
 const (
@@ -18,7 +19,7 @@ const (
 // It follows from extents and from how much operands store, so that results do not depend on threads.
 func (k *Kernel) private(st *step, b *stepBinding, vals values) int64 {
 	c, ok := st.plan.(*ir.Compute)
-	if !ok || k.inOrder || k.env.OnGrids() || !lower.Privatisable(c) {
+	if !ok || k.inOrder || k.env.OnGrids() || !scatter.Privatisable(c) {
 		return 0
 	}
 	terms, elements, stored := 1.0, 1.0, int64(0)
@@ -30,7 +31,12 @@ func (k *Kernel) private(st *step, b *stepBinding, vals values) int64 {
 	if last == nil {
 		perElement = termsPerCopy
 	}
-	lower.Sparse(c, func(a *ir.Access) {
+	seen := map[*ir.Access]bool{}
+	ir.EachAccess(c.Body, func(a *ir.Access) {
+		if seen[a] || a.Tensor.Format.IsDense() {
+			return
+		}
+		seen[a] = true
 		for _, x := range a.Indices {
 			if last != nil && x.Plain() == last {
 				perElement = termsPerCopy
@@ -54,7 +60,7 @@ func (k *Kernel) private(st *step, b *stepBinding, vals values) int64 {
 		perCopy, grain = 1, float64(g)
 	}
 	copies := int64(1)
-	for next := 2 * copies; next <= lower.MostPrivate && float64(next-1)*perCopy <= terms && float64(next)*grain <= terms &&
+	for next := 2 * copies; next <= scatter.MostPrivate && float64(next-1)*perCopy <= terms && float64(next)*grain <= terms &&
 		float64(next)*elements <= float64(max(stored, privateElements)); next *= 2 {
 		copies = next
 	}

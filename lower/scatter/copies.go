@@ -1,4 +1,4 @@
-package lower
+package scatter
 
 import (
 	"fmt"
@@ -26,29 +26,20 @@ const (
 // foldGrain is how many elements of copies a chunk folds.
 const foldGrain = 1 << 13
 
-// copies reports whether threads that run a nest may have copies of the result.
-func (k *kernel) copies(body ir.Stmt) bool {
-	t := k.step.Result.DType
-	if _, ok := body.(*ir.Forall); !ok || !k.opts.Copies || !k.step.Scatter || emit.ComputeType(t) != emit.Type(t) {
-		return false
-	}
-	return !k.parallel(body) && k.step.Fold.AnyOrder(t)
-}
-
-// addUpdates adds the stage of a nest that updates the result, and one that folds what threads
+// AddUpdates adds the stage of a nest that updates the result, and one that folds what threads
 // have in copies, if they may have any.
-func (k *kernel) addUpdates(s loop.Stage, copies bool) {
+func (k *Result) AddUpdates(s loop.Stage, copies bool) {
 	if !copies || s.Partition < 0 {
 		k.AddStage(s)
 		return
 	}
-	name := k.step.Result.Name
-	typ := ir.ComputeType(k.step.Result.DType)
-	folds := []copied{{k.Result.Values, k.step.Fold, emit.Constant(k.step.Fold.Identity(typ))}}
-	if k.counts != nil {
-		folds = append(folds, copied{*k.counts, ir.FoldSum, loop.Int(0)})
+	name := k.Step.Result.Name
+	typ := ir.ComputeType(k.Step.Result.DType)
+	folds := []copied{{k.Kernel.Result.Values, k.Step.Fold, emit.Constant(k.Step.Fold.Identity(typ))}}
+	if k.visits != nil {
+		folds = append(folds, copied{*k.visits, ir.FoldSum, loop.Int(0)})
 	}
-	least := emit.Times(k.size(0), loop.SizeConst(updatesPerElement*int64(len(folds))))
+	least := emit.Times(k.Size(k.Step.Result, 0), loop.SizeConst(updatesPerElement*int64(len(folds))))
 	c := &loop.Copies{
 		Count:  k.NewScalar(name+"_copies", false),
 		Chunks: &loop.SizeOp{Op: loop.Add, X: loop.SizeConst(copiedChunks), Y: &loop.SizeOp{Op: loop.Div, X: least, Y: loop.SizeConst(emit.ChunkGrain)}},
@@ -60,7 +51,7 @@ func (k *kernel) addUpdates(s loop.Stage, copies bool) {
 	s.Ordered, s.Copies = true, c
 	k.AddStage(s)
 	k.foldCopiesStage(c, folds)
-	k.Notes = append(k.Notes, fmt.Sprintf("several threads: each updates a copy of %s where it has %d updates for each element; %s joins copies", name, updatesPerElement*len(folds), k.step.Fold))
+	k.Notes = append(k.Notes, fmt.Sprintf("several threads: each updates a copy of %s where it has %d updates for each element; %s joins copies", name, updatesPerElement*len(folds), k.Step.Fold))
 }
 
 // copied is a buffer of which threads have copies: the fold that updates it, and what that makes
@@ -73,29 +64,29 @@ type copied struct {
 
 // foldCopiesStage emits the stage that folds copies into the buffers, the elements in chunks.
 // Without copies it has none.
-func (k *kernel) foldCopiesStage(c *loop.Copies, folds []copied) {
-	e := k.emitter("fold_" + k.step.Result.Name)
+func (k *Result) foldCopiesStage(c *loop.Copies, folds []copied) {
+	e := k.NewFunc("fold_" + k.Step.Result.Name)
 	b := e.B
-	apart := e.apart()
+	apart := k.apart(e)
 	b.For("copy", loop.Int(0), e.Scalar(c.Count), func(copy loop.Expr) {
 		from := b.Let("from", b.Mul(copy, apart))
 		for i, f := range folds {
 			vals, all := e.Write(f.buffer), e.Read(c.List[i].All)
 			b.ForIndependent("p", b.Lo(), b.Hi(), func(p loop.Expr) {
-				b.Store(vals, p, e.joined(f, b.Let("x", b.Load(vals, p)), b.Let("y", b.Load(all, b.Add(from, p)))))
+				b.Store(vals, p, joined(b, f, b.Let("x", b.Load(vals, p)), b.Let("y", b.Load(all, b.Add(from, p)))))
 			})
 		}
 	})
 	s := e.Stage("fold")
-	elements := emit.Times(k.size(0), &loop.SizeOp{Op: loop.Min, X: loop.SizeConst(1), Y: loop.SizeScalar(c.Count)})
-	s.Partition = k.partition(rootLoop{cut: true, n: elements, weight: -1, grain: foldGrain})
+	elements := emit.Times(k.Size(k.Step.Result, 0), &loop.SizeOp{Op: loop.Min, X: loop.SizeConst(1), Y: loop.SizeScalar(c.Count)})
+	s.Partition = k.Partition(elements, -1, foldGrain)
 	k.AddStage(s)
 }
 
 // joined is the fold of an element and of that of a copy. Of floats that are NaN it is the same NaN that one thread
 // makes: the element itself where the copy was not updated, else the one that updates give (see extremumOf in codegen/llvm).
-func (e *emitter) joined(f copied, x, y loop.Expr) loop.Expr {
-	b, v := e.B, fold.Step(e.B, f.fold, x, y)
+func joined(b *loop.Builder, f copied, x, y loop.Expr) loop.Expr {
+	v := fold.Step(b, f.fold, x, y)
 	if t := v.Type(); t.IsFloat() {
 		v = b.Let("v", v)
 		return b.Select(b.Eq(y, f.start), x, b.Select(b.Ne(v, v), loop.Float(t, math.NaN()), v))

@@ -1,4 +1,4 @@
-package lower
+package scatter
 
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
@@ -24,60 +24,57 @@ import (
 // rows of many matrices are their longest.
 const sampledRows = 8
 
-// count counts a visit to element p of the result, if somebody asks.
-func (e *emitter) count(p loop.Expr) {
-	if e.step.Gap == nil || e.gapRows != nil {
-		return
-	}
-	counts := e.Write(e.visits())
-	e.B.Store(counts, p, e.B.Add(e.B.Load(counts, p), loop.Int(1)))
+// Count counts a visit to element p of the result.
+func (k *Result) Count(f *emit.Func, p loop.Expr) {
+	counts := f.Write(k.Visits())
+	f.B.Store(counts, p, f.B.Add(f.B.Load(counts, p), loop.Int(1)))
 }
 
-// visits is the buffer of counts, made when it is first asked for.
-func (k *kernel) visits() loop.BufferID {
-	if k.counts == nil {
-		id := k.Buffer(k.step.Result.Name+"_visits", loop.I64, loop.Temp)
-		k.counts = &id
+// Visits is the buffer of counts, made when it is first asked for.
+func (k *Result) Visits() loop.BufferID {
+	if k.visits == nil {
+		id := k.Buffer(k.Step.Result.Name+"_visits", loop.I64, loop.Temp)
+		k.visits = &id
 	}
-	return *k.counts
+	return *k.visits
 }
 
-// gapStage folds what the loops of a scatter did not visit into each element.
-func (k *kernel) gapStage() {
-	e := k.emitter("gaps_" + k.step.Result.Name)
+// GapStage folds what the loops of a scatter did not visit into each element.
+func (k *Result) GapStage() {
+	e := k.NewFunc("gaps_" + k.Step.Result.Name)
 	b := e.B
-	r := &ir.Reduce{Fold: k.step.Fold, Typ: ir.ComputeType(k.step.Result.DType)}
-	vals, counts, n := e.Write(k.Result.Values), e.Read(k.visits()), e.Scalar(e.extent(k.step.Over))
-	x := b.Cast(emit.ComputeType(k.step.Result.DType), emit.Constant(k.step.Gap.Value))
+	r := &ir.Reduce{Fold: k.Step.Fold, Typ: ir.ComputeType(k.Step.Result.DType)}
+	vals, counts, n := e.Write(k.Kernel.Result.Values), e.Read(k.Visits()), e.Scalar(k.Extent(k.Step.Over))
+	x := b.Cast(emit.ComputeType(k.Step.Result.DType), emit.Constant(k.Step.Gap.Value))
 	b.ForIndependent("p", b.Lo(), b.Hi(), func(p loop.Expr) {
 		missing := b.Let("missing", b.Sub(n, b.Load(counts, p)))
-		acc := fold.Of(b, r, k.opts.Grids, []*loop.Ref{b.Var("acc", b.Load(vals, p))}, nil)
+		acc := fold.Of(b, r, k.Grids, []*loop.Ref{b.Var("acc", b.Load(vals, p))}, nil)
 		b.If(b.Gt(missing, loop.Int(0)), func() { acc.FoldCopies(x, []loop.Expr{missing}) }, nil)
 		b.Store(vals, p, acc.Vars[0])
 	})
 	s := e.Stage("gaps")
-	s.Partition = k.partition(rootLoop{cut: true, n: k.size(0), weight: -1})
+	s.Partition = k.Partition(k.Size(k.Step.Result, 0), -1, 0)
 	k.AddStage(s)
 }
 
-// fullStage gives the elements of the result whose columns in rows have no gap the
+// FullStage gives the elements of the result whose columns in rows have no gap the
 // identity of the fold; the others have the gap's value.
-func (k *kernel) fullStage(rows *ir.Access) {
-	e := k.emitter("full_" + k.step.Result.Name)
+func (k *Result) FullStage(rows *ir.Access) {
+	e := k.NewFunc("full_" + k.Step.Result.Name)
 	b := e.B
-	vals, n := e.Write(k.Result.Values), e.Scalar(e.extent(k.step.Over))
-	identity := emit.Constant(k.step.Fold.Identity(ir.ComputeType(k.step.Result.DType)))
+	vals, n := e.Write(k.Kernel.Result.Values), e.Scalar(k.Extent(k.Step.Over))
+	identity := emit.Constant(k.Step.Fold.Identity(ir.ComputeType(k.Step.Result.DType)))
 	b.If(b.Eq(n, loop.Int(0)), func() {
-		b.For("p", loop.Int(0), e.Scalar(k.Dim(k.step.Result, 0)), func(p loop.Expr) { b.Store(vals, p, identity) })
+		b.For("p", loop.Int(0), e.Scalar(k.Dim(k.Step.Result, 0)), func(p loop.Expr) { b.Store(vals, p, identity) })
 	}, func() {
-		crd := e.Read(e.Input(rows.Tensor, 1, Coordinates))
-		from, first, last := e.shortRow(rows, n)
+		crd := e.Read(k.Input(rows.Tensor, 1, emit.Coordinates))
+		from, first, last := k.shortRow(e, rows, n)
 		b.For("p_"+rows.Tensor.Name, first, last, func(p loop.Expr) {
 			j := b.Let("j", b.LoadIndex(crd, p))
 			at, left, full := b.Var("at", from), b.Var("left", b.Sub(n, loop.Int(1))), b.Var("full", loop.Truth(true))
 			b.While(b.And(full, b.Gt(left, loop.Int(0))), func() {
 				b.Assign(at, b.Select(b.Eq(at, b.Sub(n, loop.Int(1))), loop.Int(0), b.Add(at, loop.Int(1))))
-				begin, end := e.rowEntries(rows, b.Let("i", at))
+				begin, end := k.rowEntries(e, rows, b.Let("i", at))
 				q := level.LowerBound(e.B, crd, begin, end, j)
 				b.Assign(full, b.Lt(q, end))
 				b.If(full, func() { b.Assign(full, b.Eq(b.LoadIndex(crd, q), j)) }, nil)
@@ -91,20 +88,34 @@ func (k *kernel) fullStage(rows *ir.Access) {
 
 // shortRow is the shortest of sampledRows of the n rows of a matrix, n > 0, and the range
 // of positions of its entries.
-func (e *emitter) shortRow(rows *ir.Access, n loop.Expr) (row, begin, end loop.Expr) {
+func (k *Result) shortRow(e *emit.Func, rows *ir.Access, n loop.Expr) (row, begin, end loop.Expr) {
 	b := e.B
 	samples := b.Let("samples", b.Min(n, loop.Int(sampledRows)))
 	apart := b.Let("apart", b.Div(n, samples))
-	begin, end = e.rowEntries(rows, loop.Int(0))
+	begin, end = k.rowEntries(e, rows, loop.Int(0))
 	least := [3]*loop.Ref{b.Var("least", loop.Int(0)), b.Var("first", begin), b.Var("last", end)}
 	b.For("sample", loop.Int(1), samples, func(s loop.Expr) {
 		i := b.Let("i", b.Mul(s, apart))
-		begin, end := e.rowEntries(rows, i)
+		begin, end := k.rowEntries(e, rows, i)
 		b.If(b.Lt(b.Sub(end, begin), b.Sub(least[2], least[1])), func() {
-			for k, x := range []loop.Expr{i, begin, end} {
-				b.Assign(least[k], x)
+			for q, x := range []loop.Expr{i, begin, end} {
+				b.Assign(least[q], x)
 			}
 		}, nil)
 	})
 	return b.Let("least", least[0]), b.Let("first", least[1]), b.Let("last", least[2])
+}
+
+// rowEntries is the range of positions of the entries of row i of a matrix stored by
+// rows like CSR, or as coordinates.
+func (k *Result) rowEntries(e *emit.Func, rows *ir.Access, i loop.Expr) (begin, end loop.Expr) {
+	b := e.B
+	if rows.Tensor.Format.Physical()[0].Full() {
+		pos := e.Read(k.Input(rows.Tensor, 1, emit.Positions))
+		return b.Let("begin", b.LoadIndex(pos, i)), b.Let("end", b.LoadIndex(pos, b.Add(i, loop.Int(1))))
+	}
+	pos, crd := e.Read(k.Input(rows.Tensor, 0, emit.Positions)), e.Read(k.Input(rows.Tensor, 0, emit.Coordinates))
+	limit := b.Let("limit", b.LoadIndex(pos, loop.Int(1)))
+	begin = level.LowerBound(e.B, crd, b.LoadIndex(pos, loop.Int(0)), limit, i)
+	return begin, level.LowerBound(e.B, crd, begin, limit, b.Let("next", b.Add(i, loop.Int(1))))
 }
