@@ -6,22 +6,13 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/ranks"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // On grids, operands that are stored alike, in rows or as lists of coordinates, and a
-// result like them are not merged row by row: a thread takes an entry, whatever its row.
-// It finds the rank of the entry in the other operands, the number of entries there that
-// come before it, by bisection, and whether they store the coordinates as well. Running
-// sums then tell its place in the result. So rows need not be counted, and no thread has
-// more to do than others where they differ in length. (Lists are merged by ranks in S. Odeh,
-// O. Green, Z. Mwassi, O. Shmueli and Y. Birk, "Merge Path: Parallel Merging Made Simple",
-// 2012.) Two operands whose patterns alone say what is stored are merged by mergedPair,
-// all others by mergedMany.
-
-// kinds tells something of the coordinates that only the first operand stores, only the
-// second one, or both.
-type kinds struct{ first, second, both bool }
+// result like them are not merged row by row but by ranks (package ranks).
 
 // mergedRows is a sparse result whose entries are placed by ranks.
 type mergedRows struct {
@@ -33,22 +24,10 @@ type mergedRows struct {
 	operands [][]*ir.Access // the accesses that read each operand
 	others   []*ir.Access   // dense
 	set      ir.SetExpr     // what the innermost loop visits; the atoms number the operands
-	byRow    bool           // what is computed depends on coordinates of rows
-
-	rows         loop.ScalarID
-	count, words []loop.ScalarID // of an operand's entries, and of words of 32 that they fill
-	// marks are, of rows, that of the first entry of each word of an operand, and of the
-	// last entry; of lists, the rank of the first entry of each word in another list,
-	// and its length. They are by operand and other operand, of rows the same one.
-	marks map[[2]int]loop.BufferID
 }
 
-const (
-	// mergeWarps is the size of a block.
-	mergeWarps = 8
-	// mostMerged bounds the operands: each searches all others.
-	mostMerged = 4
-)
+// mostMerged bounds the operands: each searches all others.
+const mostMerged = 4
 
 // merged emits the stages of a result whose last level is seg by ranks, and reports
 // whether it did.
@@ -64,20 +43,54 @@ func (k *kernel) merged(body ir.Stmt, seg segment) bool {
 	switch {
 	case !static && gathers:
 		return false // coordinates are checked, where lanes have to stay together
-	case len(m.operands) == 2 && stored != kinds{}:
+	case len(m.operands) == 2 && stored != ranks.Kinds{}:
 		m.note()
-		if stored.second && !stored.first {
+		if stored.Second && !stored.First {
 			m.operands[0], m.operands[1] = m.operands[1], m.operands[0]
-			stored.first, stored.second = true, false
+			stored.First, stored.Second = true, false
 		}
-		(&mergedPair{mergedRows: m, stored: stored}).stages(seg)
+		m.ranked(seg).Pair(stored)
 	case len(m.operands) > 2 && !gathers, !static, m.lists && !gathers:
 		m.note()
-		(&mergedMany{mergedRows: m}).stages(seg)
+		m.ranked(seg).Many()
 	default:
 		return false
 	}
 	return true
+}
+
+// ranked is the merge of m, of which package ranks emits the stages.
+func (m *mergedRows) ranked(seg segment) *ranks.Merge {
+	var operands []*ir.Tensor
+	for _, list := range m.operands {
+		operands = append(operands, list[0].Tensor)
+	}
+	return &ranks.Merge{
+		Builder: m.Builder, Outer: m.outer, Extent: m.extent, Lists: m.lists, Operands: operands, ByRow: m.readsRow(),
+		Positions: m.opts.positions(), Pos: seg.pos, Crd: seg.crd, Total: seg.total,
+		Stored: func(f *emit.Func, cond loop.Expr, x ranks.Entry) loop.Expr {
+			e := m.emitterOf(f)
+			e.quiet, e.symbolic = true, true
+			st := e.start(m.others)
+			m.place(e, st, x)
+			cond = e.B.And(cond, e.holds(m.set, func(a ir.Atom) loop.Expr { return x.Present[a] }))
+			return e.B.And(cond, e.leafCondition(st, m.leaf))
+		},
+		Leaf: func(f *emit.Func) ranks.Leaf {
+			e := m.emitterOf(f)
+			e.quiet = true
+			outside := e.start(m.others)
+			var st *state
+			return ranks.Leaf{
+				Bind: func(x ranks.Entry) {
+					st = outside.clone()
+					m.place(e, st, x)
+					e.advance(st)
+				},
+				Value: func() loop.Expr { return e.expr(st, m.leaf.Value) },
+			}
+		},
+	}
 }
 
 // mergedRows finds out whether the nest makes one of operands that are stored alike; nil if
@@ -87,7 +100,7 @@ func (k *kernel) mergedRows(body ir.Stmt) *mergedRows {
 	if !k.opts.Grids || k.step.Scatter || k.step.Base != nil {
 		return nil
 	}
-	m := &mergedRows{kernel: k, marks: map[[2]int]loop.BufferID{}}
+	m := &mergedRows{kernel: k}
 	var loops []*ir.Index
 	for f, ok := body.(*ir.Forall); ok; f, ok = body.(*ir.Forall) {
 		loops, body = append(loops, f.Index), f.Body
@@ -124,7 +137,6 @@ func (k *kernel) mergedRows(body ir.Stmt) *mergedRows {
 	if len(m.operands) == 0 || len(m.operands) > mostMerged || !m.visits() {
 		return nil
 	}
-	m.byRow = m.readsRow()
 	return m
 }
 
@@ -213,7 +225,7 @@ func (m *mergedRows) visits() bool {
 
 // storedKinds finds out which coordinates of two operands the result stores. It is static if that
 // depends on nothing but which of all operands store them.
-func (m *mergedRows) storedKinds() (stored kinds, static bool) {
+func (m *mergedRows) storedKinds() (stored ranks.Kinds, static bool) {
 	e, outside, _ := m.probe()
 	var cases []bool
 	for bits := range 1 << len(m.operands) {
@@ -226,12 +238,12 @@ func (m *mergedRows) storedKinds() (stored kinds, static bool) {
 		e.advance(st)
 		cond, ok := e.leafCondition(st, m.leaf).(*loop.Const)
 		if !ok && bits > 0 {
-			return kinds{}, false
+			return ranks.Kinds{}, false
 		}
 		cases = append(cases, ok && cond.Bits != 0 && m.set.Holds(func(a ir.Atom) bool { return holds(int(a)) }))
 	}
 	if len(m.operands) == 2 {
-		stored = kinds{first: cases[1], second: cases[2], both: cases[3]}
+		stored = ranks.Kinds{First: cases[1], Second: cases[2], Both: cases[3]}
 	}
 	return stored, true
 }
@@ -256,5 +268,39 @@ func (m *mergedRows) bind(st *state, list []*ir.Access, p, present loop.Expr) {
 	}
 	for _, a := range list {
 		st.cursors[a] = cursor{access: a, level: len(m.outer) + 1, pos: p, present: present}
+	}
+}
+
+// place binds the indices and the accesses of operands at an entry.
+func (m *mergedRows) place(e *emitter, st *state, x ranks.Entry) {
+	m.indices(e, st, x.Coords, x.Row)
+	for i, list := range m.operands {
+		m.bind(st, list, x.Places[i], x.Present[i])
+	}
+}
+
+// indices binds the indices of the loops, but those over rows if none is given.
+func (m *mergedRows) indices(e *emitter, st *state, coords []loop.Expr, row loop.Expr) {
+	b := e.B
+	st.index[m.inner] = coords[len(coords)-1]
+	if m.lists {
+		for l, v := range m.outer {
+			st.index[v] = coords[l]
+		}
+		return
+	}
+	if row == nil {
+		return
+	}
+	for i := len(m.outer) - 1; i >= 0; i-- {
+		v := m.outer[i]
+		if i == 0 {
+			st.index[v] = row
+			return
+		}
+		n := e.Scalar(e.extent(v))
+		above := b.Let("above", b.Div(row, n))
+		st.index[v] = b.Let(v.Name, b.Sub(row, b.Mul(above, n)))
+		row = above
 	}
 }
