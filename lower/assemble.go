@@ -5,6 +5,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/fold"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -37,14 +38,10 @@ const (
 	fillEntries
 )
 
-// maxEntries bounds the entries of a result, far above any memory and far enough
-// below 2^63 that counts cannot wrap between two checks.
-const maxEntries = 1 << 56
-
-// checkEntries stops the function when a count is past maxEntries.
+// checkEntries stops the function when a count is past emit.MaxEntries.
 func (e *emitter) checkEntries(counts ...*loop.Ref) {
 	for _, n := range counts {
-		e.B.If(e.B.Gt(n, loop.Int(maxEntries)), e.tooManyEntries, nil)
+		e.B.If(e.B.Gt(n, loop.Int(emit.MaxEntries)), e.tooManyEntries, nil)
 	}
 }
 

@@ -273,7 +273,7 @@ func (w *walk) dense() {
 	if w.emitter.counting() && w.out != nil {
 		// Counts must not wrap: a loop adds no more than its length, and what
 		// it added is compared after it.
-		b.If(b.Gt(b.Sub(hi, lo), loop.Int(maxEntries>>8)), w.tooManyEntries, nil)
+		b.If(b.Gt(b.Sub(hi, lo), loop.Int(emit.MaxEntries>>8)), w.tooManyEntries, nil)
 		defer func() { w.checkEntries(w.out.current...) }()
 	}
 	if seen := w.onlySeen(nil); seen != nil {

@@ -194,7 +194,7 @@ func (m *mergedRows) readsRow() bool {
 // probe is a function that is never run, the state outside the innermost loop, about
 // whose indices nothing is known, and the leaves along that loop.
 func (m *mergedRows) probe() (*emitter, *state, leaves) {
-	e := m.gridEmitter("probe", 1, 1).emitter
+	e := m.emitterOf(m.NewGridFunc("probe", loop.WarpSize))
 	e.quiet = true
 	outside := e.start(m.others)
 	for _, v := range m.outer {

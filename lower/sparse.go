@@ -123,7 +123,7 @@ func (k *kernel) placeStage(counts, totals loop.BufferID, nseg int64, parts loop
 	var prefixes []loop.Prefix
 	for s := int64(0); s < nseg; s++ {
 		prefixes = append(prefixes, loop.Prefix{
-			Buffer: counts, First: s, Stride: nseg, N: n, Total: totals, At: s, Limit: maxEntries,
+			Buffer: counts, First: s, Stride: nseg, N: n, Total: totals, At: s, Limit: emit.MaxEntries,
 		})
 		sum := b.Var("sum", loop.Int(0))
 		b.For("c", loop.Int(0), chunks, func(c loop.Expr) {

@@ -87,6 +87,10 @@ func NoArrays(levels int) []ResultLevel {
 	return slices.Repeat([]ResultLevel{{Pos: -1, Crd: -1}}, levels)
 }
 
+// MaxEntries bounds the entries of a result, far above any memory and far enough
+// below 2^63 that counts cannot wrap between two checks.
+const MaxEntries = 1 << 56
+
 // OperandTypes gives the element types of the arrays that a kernel is
 // specialised for.
 type OperandTypes interface {

@@ -1,31 +1,35 @@
-package lower
+package product
 
 import (
 	"slices"
 
-	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/fold"
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
-// A warp, or a block, makes a row of a result that is gathered in a workspace. The entries
+// Team is a warp, or a block, which makes a row of a result that is gathered in a workspace. The entries
 // of the outer loop of a producer are spread over the threads, one for each at a time, to
 // see how long the inner loop is for each; a running sum of the lengths numbers all values,
 // and the threads take them in turns, however long the inner loops are. A table in shared
 // memory has a place for each key. Where two threads have one key at the same time, they
 // take turns in the order of the values: so sums are added in the order in which a single
 // thread would.
-type productTeam struct {
-	*gridTeam
-	rows  *teamProducts
+type Team struct {
+	*team
+	rows  *Rows
+	nest  Nest
+	fills bool // values are wanted
 	fits  bool
-	table rowTable
-	slots int64 // of the table
+	row   Row // that is being made
+	// leader holds for the one thread that stores what all have.
+	leader loop.Expr
+	table  rowTable
+	slots  int64 // of the table
 	// each runs body for what the teams take, which narrow, when not nil, says the columns of.
 	each   func(body func(row loop.Expr))
-	narrow func(s steps) (begin, end loop.Expr)
+	narrow func(l Loop) (begin, end loop.Expr)
 	// Shared, a part of each for every team. vals and owner are of functions that fill,
 	// tallies and sums, by warp, of blocks.
 	vals, owner, firsts, lows, tallies, sums loop.BufID
@@ -35,9 +39,21 @@ type productTeam struct {
 	found func(begin, end loop.Expr) // tells the ends of the inner loop, while measuring
 	// What the thread puts into the workspace in this step, if active.
 	active, key, value *loop.Ref
-	work               *ir.Access // the workspace, as the consumer reads it
-	distinct           *loop.Ref  // keys so far
-	turn               *loop.Ref  // grows with the turns that threads with one key have taken
+	distinct           *loop.Ref // keys so far
+	turn               *loop.Ref // grows with the turns that threads with one key have taken
+}
+
+// team writes a function for a team of a GPU's threads.
+type team struct {
+	*emit.Func
+	*coop.Team
+}
+
+// team begins a function for blocks of so many warps, in teams of one warp or of
+// all.
+func (p *Rows) team(name string, warps, block int) *team {
+	t, f := coop.NewTeam(p.Builder, name, warps, block)
+	return &team{f, t}
 }
 
 // rowTable tells the keys of a row's values apart.
@@ -52,7 +68,7 @@ type rowTable interface {
 	entered(n loop.Expr)
 	// done ends a row: where it fills, the entries are appended to the last segment of the
 	// result, in the order of their columns. It returns how many the row has in all.
-	done(st *state, current loop.Expr) loop.Expr
+	done(current loop.Expr) loop.Expr
 }
 
 // phase says how the team goes through the inner loop of a producer.
@@ -64,29 +80,28 @@ const (
 	placing         // one turn of it is
 )
 
-func newProductTeam(g *gridTeam, p *teamProducts, slots int64) *productTeam {
-	t := &productTeam{gridTeam: g, rows: p, fits: true, slots: slots}
+func newTeam(g *team, p *Rows, nest Nest, fills bool, slots int64) *Team {
+	t := &Team{team: g, rows: p, nest: nest, fills: fills, fits: true, slots: slots}
 	t.firsts, t.lows = t.perTeam("firsts", loop.I64, t.Threads()), t.perTeam("lows", loop.I64, t.Threads())
 	if !t.Single() {
 		t.tallies, t.sums = t.B.Shared("tallies", loop.U32, int64(t.Warps)), t.B.Shared("sums", loop.I64, int64(t.Warps))
 	}
-	if t.fills() {
-		t.vals = t.perTeam("vals", p.store.ValueType(), slots)
+	if t.fills {
+		t.vals = t.perTeam("vals", p.Space.ValueType(), slots)
 		t.owner = t.perTeam("owner", loop.U32, slots)
 		t.turn = t.B.Var("turn", loop.Number(loop.U32, 0))
 		t.clearOwners()
 	}
-	t.shared = &sharing{loop: t.loop, workspace: t.workspace, insert: t.insert}
 	return t
 }
 
 // clearOwners forgets the turns that were taken.
-func (t *productTeam) clearOwners() {
+func (t *Team) clearOwners() {
 	t.slotsInTurns(func(at loop.Expr) { t.B.Store(t.owner, at, loop.Number(loop.U32, 0)) })
 }
 
 // slotsInTurns runs body for the places of all slots.
-func (t *productTeam) slotsInTurns(body func(at loop.Expr)) {
+func (t *Team) slotsInTurns(body func(at loop.Expr)) {
 	t.Times((t.slots+t.Threads()-1)/t.Threads(), func(k loop.Expr) {
 		body(t.slot(t.B.Add(t.Rank(), t.B.Mul(k, loop.Int(t.Threads())))))
 	})
@@ -95,52 +110,42 @@ func (t *productTeam) slotsInTurns(body func(at loop.Expr)) {
 // lastTurn is when owners are cleared and turns begin anew, so that numbers do not wrap.
 const lastTurn = 1 << 30
 
-// plain reports whether the consumer takes the workspace's entries as they are.
-func (t *productTeam) plain() bool { return t.rows.consumer.plain }
-
-// fills reports whether values are wanted.
-func (t *productTeam) fills() bool { return !t.symbolic }
-
 // perTeam makes a shared array of n elements for each team.
-func (t *productTeam) perTeam(name string, elem loop.Type, n int64) loop.BufID {
+func (t *Team) perTeam(name string, elem loop.Type, n int64) loop.BufID {
 	return t.B.Shared(name, elem, n*int64(t.Block/t.Warps))
 }
 
 // own is the place of element i of the n that the team has of a shared array.
-func (t *productTeam) own(n int64, i loop.Expr) loop.Expr {
+func (t *Team) own(n int64, i loop.Expr) loop.Expr {
 	if !t.Single() {
 		return i
 	}
 	return t.B.Add(t.B.Mul(t.Warp(), loop.Int(n)), i)
 }
 
-func (t *productTeam) slot(i loop.Expr) loop.Expr { return t.own(t.slots, i) }
+func (t *Team) slot(i loop.Expr) loop.Expr { return t.own(t.slots, i) }
 
-// loop emits a loop of the nest. Loops that it leaves alone are run by all threads of a
+// Loop takes over a loop of the nest, or says that it does not. Loops that it leaves alone are run by all threads of a
 // team, in step.
-func (t *productTeam) loop(w *walk, s steps) bool {
-	inner := inserts(w.f.Body)
-	if t.phase == idle && w.depth > 1 && !inner {
-		f, ok := w.f.Body.(*ir.Forall)
-		if !ok || !inserts(f.Body) || !s.plain {
-			return false
-		}
+func (t *Team) Loop(l Loop) bool {
+	if t.phase == idle && !l.Root && !l.Inner && !(l.Outer && l.Plain) {
+		return false
 	}
 	switch {
 	case !t.fits:
-	case !s.plain:
+	case !l.Plain:
 		t.fits = false
-	case w.depth == 1:
-		t.each(s.visit)
-	case t.phase == measuring && inner:
-		t.found(t.ends(w, s))
-	case t.phase == placing && inner:
-		s.visit(t.at)
-	case t.phase == idle && inner:
-		begin, end := t.ends(w, s)
-		t.spread(t.B.Sub(end, begin), func(i loop.Expr) { s.visit(t.B.Let("p", t.B.Add(begin, i))) })
+	case l.Root:
+		t.each(l.Visit)
+	case t.phase == measuring && l.Inner:
+		t.found(t.ends(l))
+	case t.phase == placing && l.Inner:
+		l.Visit(t.at)
+	case t.phase == idle && l.Inner:
+		begin, end := t.ends(l)
+		t.spread(t.B.Sub(end, begin), func(i loop.Expr) { l.Visit(t.B.Let("p", t.B.Add(begin, i))) })
 	case t.phase == idle:
-		t.outer(s)
+		t.outer(l)
 	default:
 		t.fits = false
 	}
@@ -148,64 +153,64 @@ func (t *productTeam) loop(w *walk, s steps) bool {
 }
 
 // ends are those of an inner loop.
-func (t *productTeam) ends(w *walk, s steps) (begin, end loop.Expr) {
+func (t *Team) ends(l Loop) (begin, end loop.Expr) {
 	if t.narrow == nil {
-		return s.begin, s.end
+		return l.Begin, l.End
 	}
-	if x := w.f.Body.(*ir.Assign).LHS.Indices[0]; x.Plain() != w.f.Index {
-		t.fits = false // the loop does not go through columns
-	}
-	return t.narrow(s)
+	t.fits = t.fits && l.Columns
+	return t.narrow(l)
 }
 
 // strided runs body for the thread's elements of n.
-func (t *productTeam) strided(n loop.Expr, body func(i loop.Expr)) {
+func (t *Team) strided(n loop.Expr, body func(i loop.Expr)) {
 	t.InTurns("i", t.Rank(), n, loop.Int(t.Threads()), body)
 }
 
-// workspace emits a row: the producers' values go into the table, whose entries are then
+// Gather makes a row: the producers' values go into the table, whose entries are then
 // appended to the result in the order of their columns.
-func (t *productTeam) workspace(st *state, s *ir.Workspace) {
+func (t *Team) Gather(r Row) {
 	b := t.B
+	t.row = r
 	t.table.clear()
 	t.active = b.Var("active", loop.Truth(false))
-	t.key = b.Var("key", loop.Number(t.rows.keyType(), 0))
+	t.key = b.Var("key", loop.Number(t.rows.Key, 0))
 	t.distinct = b.Var("distinct", loop.Int(0))
-	if t.fills() {
-		t.value = b.Var("value", loop.Number(t.rows.store.ValueType(), 0))
+	if t.fills {
+		t.value = b.Var("value", loop.Number(t.rows.Space.ValueType(), 0))
 	}
 	t.Barrier()
-	t.emitter.produce(st, s)
-	t.consume(st)
-	current := t.out.current[len(t.out.segments)-1]
-	b.Assign(current, b.Add(current, t.table.done(st, current)))
+	r.Produce()
+	t.consume()
+	entries := t.nest.Entries()
+	current := entries[len(entries)-1]
+	b.Assign(current, b.Add(current, t.table.done(current)))
 	t.Barrier() // the table is free again
 }
 
-// insert takes note of what the thread has.
-func (t *productTeam) insert(_ *gathering, key, x loop.Expr) {
+// Insert takes note of what the thread has. In a function that counts, x is nil.
+func (t *Team) Insert(key, x loop.Expr) {
 	b := t.B
 	b.Assign(t.active, loop.Truth(true))
-	b.Assign(t.key, b.Cast(t.rows.keyType(), key))
+	b.Assign(t.key, b.Cast(t.rows.Key, key))
 	if x != nil {
 		b.Assign(t.value, x)
 	}
 }
 
 // outer emits a loop around the inner one.
-func (t *productTeam) outer(s steps) {
+func (t *Team) outer(l Loop) {
 	b := t.B
-	first := b.Var("first", s.begin)
-	b.While(b.Lt(first, s.end), func() {
+	first := b.Var("first", l.Begin)
+	b.While(b.Lt(first, l.End), func() {
 		low, length := b.Var("low", loop.Int(0)), b.Var("length", loop.Int(0))
 		p := b.Let("p", b.Add(first, t.Rank()))
-		b.If(b.Lt(p, s.end), func() {
+		b.If(b.Lt(p, l.End), func() {
 			t.phase = measuring
 			t.found = func(begin, end loop.Expr) {
 				b.Assign(low, begin)
 				b.Assign(length, b.Max(loop.Int(0), b.Sub(end, begin)))
 			}
-			s.visit(p)
+			l.Visit(p)
 			t.phase = idle
 		}, nil)
 		before, total := t.sum(length)
@@ -216,7 +221,7 @@ func (t *productTeam) outer(s steps) {
 			k := t.lastBefore(i) // which has it
 			t.phase = placing
 			t.at = b.Let("p", b.Add(b.Load(t.lows, t.own(t.Threads(), k)), i))
-			s.visit(b.Let("p", b.Add(first, k)))
+			l.Visit(b.Let("p", b.Add(first, k)))
 			t.phase = idle
 		})
 		t.Barrier()
@@ -225,7 +230,7 @@ func (t *productTeam) outer(s steps) {
 }
 
 // lastBefore is the last thread whose values begin at i or before.
-func (t *productTeam) lastBefore(i loop.Expr) loop.Expr {
+func (t *Team) lastBefore(i loop.Expr) loop.Expr {
 	b := t.B
 	better := func(k, d loop.Expr) loop.Expr {
 		next := b.Add(k, d)
@@ -248,10 +253,10 @@ func (t *productTeam) lastBefore(i loop.Expr) loop.Expr {
 }
 
 // spread runs visit for 0 … n-1, a value for each thread at a time.
-func (t *productTeam) spread(n loop.Expr, visit func(i loop.Expr)) { t.spreading(n, visit, t.enter) }
+func (t *Team) spread(n loop.Expr, visit func(i loop.Expr)) { t.spreading(n, visit, t.enter) }
 
 // spreading is spread with another way to enter the values.
-func (t *productTeam) spreading(n loop.Expr, visit func(i loop.Expr), enter func()) {
+func (t *Team) spreading(n loop.Expr, visit func(i loop.Expr), enter func()) {
 	b := t.B
 	done := b.Var("done", loop.Int(0))
 	b.While(b.Lt(done, n), func() {
@@ -264,12 +269,12 @@ func (t *productTeam) spreading(n loop.Expr, visit func(i loop.Expr), enter func
 }
 
 // enter puts the threads' values into the table.
-func (t *productTeam) enter() {
+func (t *Team) enter() {
 	b := t.B
 	at, fresh := t.table.enter()
-	if !t.fills() {
+	if !t.fills {
 		before, n, _ := t.tally(fresh, loop.Truth(false))
-		if !t.plain() {
+		if !t.rows.Plain {
 			b.If(fresh, func() { t.table.entered(b.Add(t.distinct, before)) }, nil)
 		}
 		b.Assign(t.distinct, b.Add(t.distinct, n))
@@ -285,20 +290,20 @@ func (t *productTeam) enter() {
 }
 
 // lanesBelow are those bits of a ballot that stand for the lanes before the own one.
-func (t *productTeam) lanesBelow(ballot loop.Expr) loop.Expr {
+func (t *Team) lanesBelow(ballot loop.Expr) loop.Expr {
 	b, one := t.B, loop.Number(loop.U32, 1)
 	return b.And(ballot, b.Sub(loop.NewBinary(loop.Shl, one, b.Cast(loop.U32, t.Lane())), one))
 }
 
 // bitsOf is the number of bits that are set.
-func (t *productTeam) bitsOf(word loop.Expr) loop.Expr {
+func (t *Team) bitsOf(word loop.Expr) loop.Expr {
 	return t.B.Cast(loop.I64, loop.NewUnary(loop.OnesCount, word))
 }
 
 // tally counts the threads for which x holds: those before the own one and all; and those
 // for which y holds. In a block there is a barrier in it, and there must be one before the
 // next.
-func (t *productTeam) tally(x, y loop.Expr) (before, all, others loop.Expr) {
+func (t *Team) tally(x, y loop.Expr) (before, all, others loop.Expr) {
 	b := t.B
 	of := func(name string, cond loop.Expr) loop.Expr {
 		if c, ok := cond.(*loop.Const); ok && c.Bits == 0 {
@@ -324,21 +329,21 @@ func (t *productTeam) tally(x, y loop.Expr) (before, all, others loop.Expr) {
 }
 
 // sum is the sum of what the threads before the own one have, and of all.
-func (t *productTeam) sum(n loop.Expr) (before, all loop.Expr) {
+func (t *Team) sum(n loop.Expr) (before, all loop.Expr) {
 	b := t.B
 	upTo := t.lanesUpTo(n)
 	before = b.Let("before", b.Sub(upTo, n))
 	if t.Single() {
-		return before, b.Shuffle("total", loop.ShuffleIndex, upTo, loop.Int(warpSize-1), warpSize)
+		return before, b.Shuffle("total", loop.ShuffleIndex, upTo, loop.Int(loop.WarpSize-1), loop.WarpSize)
 	}
-	b.If(b.Eq(t.Lane(), loop.Int(warpSize-1)), func() { b.Store(t.sums, t.Warp(), upTo) }, nil)
+	b.If(b.Eq(t.Lane(), loop.Int(loop.WarpSize-1)), func() { b.Store(t.sums, t.Warp(), upTo) }, nil)
 	t.Barrier()
 	sum, earlier := t.ofWarps(t.sums, loop.Int(0))
 	return b.Let("before", b.Add(before, earlier)), b.Let("total", sum)
 }
 
 // ofWarps is the sum of what the warps have in a shared array, and of what those before the own one have.
-func (t *productTeam) ofWarps(array loop.BufID, zero loop.Expr) (sum, earlier *loop.Ref) {
+func (t *Team) ofWarps(array loop.BufID, zero loop.Expr) (sum, earlier *loop.Ref) {
 	b := t.B
 	sum, earlier = b.Var("sum", zero), b.Var("earlier", zero)
 	t.Times(int64(t.Warps), func(w loop.Expr) {
@@ -350,8 +355,8 @@ func (t *productTeam) ofWarps(array loop.BufID, zero loop.Expr) (sum, earlier *l
 
 // fold folds the threads' values into those of their slots. fresh says that the thread is
 // the first with its key, and again counts those that are not.
-func (t *productTeam) fold(at, fresh, again loop.Expr) {
-	b, w := t.B, t.rows.store
+func (t *Team) fold(at, fresh, again loop.Expr) {
+	b, w := t.B, t.rows.Space
 	step := func(old loop.Expr) { b.Store(t.vals, at, fold.Step(b, w.Fold(), old, t.value)) }
 	b.If(b.Eq(again, loop.Int(0)), func() {
 		b.If(t.active, func() { step(w.Identity()) }, nil)
@@ -385,48 +390,45 @@ func (t *productTeam) fold(at, fresh, again loop.Expr) {
 }
 
 // appendEntry stores the coordinates and the value of an entry of the result.
-func (t *productTeam) appendEntry(st *state, to, key, value loop.Expr) {
+func (t *Team) appendEntry(to, key, value loop.Expr) {
 	b := t.B
-	s := t.out.segments[len(t.out.segments)-1]
-	for k, c := range append(slices.Clone(st.result.coords), b.Cast(loop.I64, key)) {
-		crd := t.Write(s.crd[k])
+	for k, c := range append(slices.Clone(t.row.Coords), b.Cast(loop.I64, key)) {
+		crd := t.Write(t.rows.Crd[k])
 		b.Store(crd, to, b.Cast(b.Elem(crd), c))
 	}
-	b.Store(t.Write(t.Result.Values), to, value)
+	b.Store(t.Write(t.rows.Result.Values), to, value)
 }
 
 // valueAt is the value of a slot.
-func (t *productTeam) valueAt(slot loop.Expr) loop.Expr { return t.B.Load(t.vals, t.slot(slot)) }
+func (t *Team) valueAt(slot loop.Expr) loop.Expr { return t.B.Load(t.vals, t.slot(slot)) }
 
 // consume prepares what the consumer reads: it may take some of the workspace's entries
 // only, or make other values of them. Where it takes others as well, those of operands, their
 // keys are entered into the table, with the value that stands for no entry.
-func (t *productTeam) consume(st *state) {
-	c, w := t.rows.consumer, t.rows.store
-	if t.plain() {
+func (t *Team) consume() {
+	if t.rows.Plain {
 		return
 	}
-	others, ok := t.rows.beside(t.emitter, st)
-	t.work = c.work
+	others, ok := t.row.Others()
 	t.fits = t.fits && ok
 	if !t.fits {
 		return
 	}
-	for _, it := range others {
-		begin, end := it.begin, it.end
+	for _, o := range others {
+		begin, end := o.Begin, o.End
 		if t.narrow != nil {
-			begin, end = t.narrow(it.steps(t.emitter, begin, end))
+			begin, end = t.narrow(o.Loop)
 		}
 		t.spreading(t.B.Sub(end, begin), func(i loop.Expr) {
 			t.B.Assign(t.active, loop.Truth(true))
-			t.B.Assign(t.key, t.B.Cast(t.rows.keyType(), it.index(t.B, t.B.Let("p", t.B.Add(begin, i)))))
+			t.B.Assign(t.key, t.B.Cast(t.rows.Key, o.Key(t.B.Let("p", t.B.Add(begin, i)))))
 		}, func() {
 			at, fresh := t.table.enter()
 			before, n, _ := t.tally(fresh, loop.Truth(false))
 			t.B.If(fresh, func() {
 				t.table.entered(t.B.Add(t.distinct, before))
-				if t.fills() {
-					t.B.Store(t.vals, t.slot(at), w.Identity())
+				if t.fills {
+					t.B.Store(t.vals, t.slot(at), t.rows.Space.Identity())
 				}
 			}, nil)
 			t.B.Assign(t.distinct, t.B.Add(t.distinct, n))
@@ -437,34 +439,30 @@ func (t *productTeam) consume(st *state) {
 
 // choose appends an entry for each thread for which is holds, and whose entry the consumer
 // takes, to those up to place to; entry gives its key and slot.
-func (t *productTeam) choose(st *state, to *loop.Ref, is loop.Expr, entry func() (key, slot loop.Expr)) {
-	b, leaf := t.B, t.rows.consumer.leaf
+func (t *Team) choose(to *loop.Ref, is loop.Expr, entry func() (key, slot loop.Expr)) {
+	b := t.B
 	taken, column := b.Var("taken", loop.Truth(false)), b.Var("column", loop.Int(0))
 	var value *loop.Ref
-	if t.fills() {
-		value = b.Var("result", loop.Number(emit.ComputeType(t.step.Result.DType), 0))
+	if t.fills {
+		value = b.Var("result", loop.Number(emit.ComputeType(t.rows.Result.Tensor.DType), 0))
 	}
 	b.If(is, func() {
 		key, slot := entry()
 		b.Assign(column, key)
-		inner := st.clone()
-		inner.index[t.rows.consumer.loop.Index] = column
-		inner.cursors[t.work] = cursor{access: t.work, level: 1, pos: loop.Int(0), exact: true}
-		if t.fills() {
-			inner.values[t.work] = b.Let(t.work.Tensor.Name, t.valueAt(slot))
+		var of func() loop.Expr
+		if t.fills {
+			of = func() loop.Expr { return t.valueAt(slot) }
 		}
-		t.advance(inner)
-		cond := t.leafCondition(inner, leaf)
-		b.If(cond, func() {
+		t.row.Choose(column, of, func(result func() loop.Expr) {
 			b.Assign(taken, loop.Truth(true))
-			if t.fills() {
-				b.Assign(value, t.expr(inner.clone(), leaf.Value))
+			if t.fills {
+				b.Assign(value, result())
 			}
-		}, nil)
+		})
 	}, nil)
 	before, n, _ := t.tally(taken, loop.Truth(false))
-	if t.fills() {
-		b.If(taken, func() { t.appendEntry(st, b.Let("p", b.Add(to, before)), column, value) }, nil)
+	if t.fills {
+		b.If(taken, func() { t.appendEntry(b.Let("p", b.Add(to, before)), column, value) }, nil)
 	}
 	b.Assign(to, b.Add(to, n))
 	if !t.Single() {

@@ -1,4 +1,4 @@
-package lower
+package product
 
 import (
 	"fmt"
@@ -35,26 +35,26 @@ const (
 	sliceProducts = 8
 )
 
-func (p *teamProducts) newSlicing() slicing {
-	name := p.step.Result.Name
+func (p *Rows) newSlicing() slicing {
+	name := p.name()
 	s := slicing{width: sliceWidth, warps: sliceWarps,
 		slices: p.NewScalar(name+"_slices", false), least: p.NewScalar(name+"_least", false), rows: p.NewScalar(name+"_sliced", false),
 		rowOf: p.Buffer(name+"_sliced", loop.I64, loop.Temp), entries: p.Buffer(name+"_slice_entries", loop.I64, loop.Temp),
 		totals: p.Buffer(name+"_slice_totals", loop.I64, loop.Temp)}
 	products := int64(sliceProducts)
-	if p.opts.Grain > 0 { // tests of small data
-		s.width, s.warps, products = 2*warpSize, 2, 40
+	if p.Grain > 0 { // tests of small data
+		s.width, s.warps, products = 2*loop.WarpSize, 2, 40
 	}
 	s.lets = []loop.ScalarLet{
-		{Scalar: s.slices, Value: emit.CeilDiv(loop.SizeScalar(p.extent(p.store.Vars[0])), loop.SizeConst(s.width))},
-		{Scalar: s.least, Value: emit.Max(loop.SizeConst(p.most()+1), emit.Times(emit.Min(loop.SizeScalar(s.slices), loop.SizeConst(maxEntries)), loop.SizeConst(products)))},
+		{Scalar: s.slices, Value: emit.CeilDiv(loop.SizeScalar(p.Space.Extent(p.Space.Vars[0])), loop.SizeConst(s.width))},
+		{Scalar: s.least, Value: emit.Max(loop.SizeConst(p.Most()+1), emit.Times(emit.Min(loop.SizeScalar(s.slices), loop.SizeConst(emit.MaxEntries)), loop.SizeConst(products)))},
 	}
 	return s
 }
 
 // sliceTeam is the table of a slice.
 type sliceTeam struct {
-	*productTeam
+	*Team
 	slicing   *slicing
 	marks     loop.BufID // shared: a bit for each column
 	item      loop.Expr  // number of the slice among those of all rows
@@ -65,24 +65,24 @@ type sliceTeam struct {
 // words is how many words of marks a slice has.
 func (s *sliceTeam) words() int64 { return s.slicing.width / 32 }
 
-// sliceStage is the stage in which blocks run slices. It reports false where they cannot.
-func (p *teamProducts) sliceStage(mode assemblyMode) (loop.Stage, bool) {
-	name := [...]string{countEntries: "count", fillEntries: "fill"}[mode]
-	begin := func() *gridTeam {
-		return p.gridEmitter(fmt.Sprintf("%s_slices_%s", name, p.step.Result.Name), p.slicing.warps, p.slicing.warps)
+// SliceStage is the stage in which blocks run slices. It is not ok where they cannot.
+func (p *Rows) SliceStage(fills bool) (st loop.Stage, ok bool) {
+	name := mode(fills)
+	begin := func() *team {
+		return p.team(fmt.Sprintf("%s_slices_%s", name, p.name()), p.slicing.warps, p.slicing.warps)
 	}
-	slices := func(g *gridTeam) (fits bool) {
-		p.assembling(g.emitter, mode)
-		s := &sliceTeam{productTeam: newProductTeam(g, p, p.slicing.width), slicing: &p.slicing}
+	slices := func(g *team) (fits bool) {
+		nest := p.Begin(g.Func, fills)
+		s := &sliceTeam{Team: newTeam(g, p, nest, fills, p.slicing.width), slicing: &p.slicing}
 		s.marks = s.perTeam("marks", loop.U32, s.words())
-		s.productTeam.table, s.productTeam.each, s.productTeam.narrow = s, s.eachSlice, s.part
-		p.nest(g.emitter)
+		s.Team.table, s.Team.each, s.Team.narrow = s, s.eachSlice, s.part
+		nest.Run(s.Team)
 		return s.fits
 	}
-	return coop.Twice(begin, slices, func(g *gridTeam) loop.Stage {
+	return coop.Twice(begin, slices, func(g *team) loop.Stage {
 		items := emit.Times(loop.SizeScalar(p.slicing.rows), loop.SizeScalar(p.slicing.slices))
 		st := g.Launch(name+"_by_slices", g.BlocksFor(items))
-		if mode == countEntries {
+		if !fills {
 			st.Symbolic = true
 			st.Allocs = []loop.Alloc{{Buffer: p.slicing.entries, Len: items}}
 		}
@@ -93,9 +93,9 @@ func (p *teamProducts) sliceStage(mode assemblyMode) (loop.Stage, bool) {
 // eachSlice runs body for the slices of all rows.
 func (s *sliceTeam) eachSlice(body func(row loop.Expr)) {
 	b := s.B
-	slices, keys := s.Scalar(s.slicing.slices), s.Scalar(s.extent(s.rows.store.Vars[0]))
+	slices, keys := s.Scalar(s.slicing.slices), s.Scalar(s.rows.Space.Extent(s.rows.Space.Vars[0]))
 	items := b.Let("items", b.Mul(s.Scalar(s.slicing.rows), slices))
-	s.gridTeam.Each(items, func(item loop.Expr) {
+	s.team.Each(items, func(item loop.Expr) {
 		s.item = item
 		s.place = b.Let("place", b.Div(item, slices))
 		k := b.Let("slice", b.Sub(item, b.Mul(s.place, slices)))
@@ -103,14 +103,14 @@ func (s *sliceTeam) eachSlice(body func(row loop.Expr)) {
 		s.high = b.Let("high", b.Min(keys, b.Add(s.low, loop.Int(s.slicing.width))))
 		row := b.Let("row", b.Load(s.Read(s.slicing.rowOf), s.place))
 		// What is of the row, and not of a slice, the first slice's block stores.
-		s.leader = b.Let("leader", b.And(b.Eq(s.Rank(), loop.Int(0)), b.Eq(k, loop.Int(0))))
-		s.rows.openRow(s.emitter, row)
+		s.nest.Lead(b.Let("leader", b.And(b.Eq(s.Rank(), loop.Int(0)), b.Eq(k, loop.Int(0)))))
+		s.rows.openRow(s.Func, s.nest.Entries(), s.fills, row)
 		body(row)
 	})
 }
 
 // part is the part of an inner loop that is in the slice.
-func (s *sliceTeam) part(l steps) (begin, end loop.Expr) { return l.narrow(s.low, s.high) }
+func (s *sliceTeam) part(l Loop) (begin, end loop.Expr) { return l.Narrow(s.low, s.high) }
 
 func (s *sliceTeam) clear() {
 	b := s.B
@@ -131,18 +131,18 @@ func (s *sliceTeam) enter() (slot loop.Expr, fresh *loop.Ref) {
 
 func (s *sliceTeam) entered(loop.Expr) {} // the marks tell
 
-func (s *sliceTeam) done(st *state, current loop.Expr) loop.Expr {
+func (s *sliceTeam) done(current loop.Expr) loop.Expr {
 	b := s.B
-	chooses := !s.plain()
+	chooses := !s.rows.Plain
 	start := loop.Expr(loop.Int(0))
-	if s.fills() {
+	if s.fills {
 		start = b.Add(current, b.Load(s.Read(s.slicing.entries), s.item))
 	}
-	if chooses && !s.fills() {
+	if chooses && !s.fills {
 		s.Barrier() // the marks are complete
 	}
 	to := b.Var("to", start)
-	if !s.fills() && !chooses {
+	if !s.fills && !chooses {
 		b.Assign(to, s.distinct)
 	} else {
 		b.For("round", loop.Int(0), loop.Int(s.slicing.width/s.Threads()), func(round loop.Expr) {
@@ -152,25 +152,25 @@ func (s *sliceTeam) done(st *state, current loop.Expr) loop.Expr {
 			is := b.Let("is", b.Ne(own, loop.Number(loop.U32, 0)))
 			key := b.Let("column", b.Add(s.low, at))
 			if chooses {
-				s.choose(st, to, is, func() (loop.Expr, loop.Expr) { return key, at })
+				s.choose(to, is, func() (loop.Expr, loop.Expr) { return key, at })
 				return
 			}
 			before, n, _ := s.tally(is, loop.Truth(false))
-			b.If(is, func() { s.appendEntry(st, b.Let("p", b.Add(to, before)), key, s.valueAt(at)) }, nil)
+			b.If(is, func() { s.appendEntry(b.Let("p", b.Add(to, before)), key, s.valueAt(at)) }, nil)
 			b.Assign(to, b.Add(to, n))
 			s.Barrier()
 		})
 	}
-	if s.fills() {
+	if s.fills {
 		return b.Load(s.Read(s.slicing.totals), s.place)
 	}
 	b.If(b.Eq(s.Rank(), loop.Int(0)), func() { b.Store(s.Write(s.slicing.entries), s.item, to) }, nil)
 	return to
 }
 
-// joinSlices adds up the entries of the slices of each row.
-func (p *teamProducts) joinSlices() {
-	t := p.gridEmitter("slices_"+p.step.Result.Name, 1, 8)
+// JoinSlices adds up the entries of the slices of each row.
+func (p *Rows) JoinSlices() {
+	t := p.team("slices_"+p.name(), 1, 8)
 	b, sl := t.B, &p.slicing
 	slices := t.Scalar(sl.slices)
 	t.Each(t.Scalar(sl.rows), func(place loop.Expr) {
@@ -184,19 +184,19 @@ func (p *teamProducts) joinSlices() {
 			b.If(b.Lt(own, slices), func() { b.Assign(n, b.Load(t.Write(sl.entries), at)) }, nil)
 			sum := t.lanesUpTo(n)
 			b.If(b.Lt(own, slices), func() { b.Store(t.Write(sl.entries), at, b.Add(total, b.Sub(sum, n))) }, nil)
-			b.Assign(total, b.Add(total, b.Shuffle("all", loop.ShuffleIndex, sum, loop.Int(warpSize-1), warpSize)))
-			b.Assign(k, b.Add(k, loop.Int(warpSize)))
+			b.Assign(total, b.Add(total, b.Shuffle("all", loop.ShuffleIndex, sum, loop.Int(loop.WarpSize-1), loop.WarpSize)))
+			b.Assign(k, b.Add(k, loop.Int(loop.WarpSize)))
 		})
 		b.If(b.Eq(t.Lane(), loop.Int(0)), func() {
 			row := b.Let("row", b.Load(t.Read(sl.rowOf), place))
 			b.Store(t.Write(sl.totals), place, total)
-			last := len(p.segments) - 1
-			for i := range p.segments {
+			last := p.Segments - 1
+			for i := range p.Segments {
 				n := loop.Expr(total)
 				if i < last { // there is one entry of it for the row, if any
 					n = b.Min(total, loop.Int(1))
 				}
-				b.Store(t.Write(p.counts), p.place(b, row, i), n)
+				b.Store(t.Write(p.Counts), p.place(b, row, i), n)
 			}
 		}, nil)
 	})
@@ -207,12 +207,13 @@ func (p *teamProducts) joinSlices() {
 }
 
 // lanesUpTo is the sum of what the lanes up to the own one have.
-func (t *gridTeam) lanesUpTo(n loop.Expr) *loop.Ref {
+func (t *team) lanesUpTo(n loop.Expr) *loop.Ref {
 	b := t.B
 	sum := b.Var("sum", n)
+	const warpLog = 5 // of the lanes of a warp
 	t.Times(warpLog, func(k loop.Expr) {
 		d := loop.NewBinary(loop.Shl, loop.Int(1), k)
-		below := b.Shuffle("below", loop.ShuffleUp, sum, d, warpSize)
+		below := b.Shuffle("below", loop.ShuffleUp, sum, d, loop.WarpSize)
 		b.If(b.Ge(t.Lane(), d), func() { b.Assign(sum, b.Add(sum, below)) }, nil)
 	})
 	return sum

@@ -1,4 +1,4 @@
-package lower
+package product
 
 import (
 	"math/bits"
@@ -12,7 +12,7 @@ import (
 // at the end (lower/gpu/coop/bitonic.go). Which lane enters a key, and where in the table it lands,
 // differs from run to run; what is written does not.
 type hashTeam struct {
-	*productTeam
+	*Team
 	class       *rowClass
 	keyType     loop.Type
 	table, list loop.BufID // shared; the list is of functions that fill
@@ -21,14 +21,14 @@ type hashTeam struct {
 // rowsPerTeam is how many rows a team looks at together.
 const rowsPerTeam = 8
 
-func newHashTeam(g *gridTeam, p *teamProducts, c *rowClass) *productTeam {
-	h := &hashTeam{productTeam: newProductTeam(g, p, 2*max(c.most, warpSize)), class: c, keyType: p.keyType()}
+func newHashTeam(g *team, p *Rows, c *rowClass, nest Nest, fills bool) *Team {
+	h := &hashTeam{Team: newTeam(g, p, nest, fills, 2*max(c.most, loop.WarpSize)), class: c, keyType: p.Key}
 	h.table = h.perTeam("table", h.keyType, h.slots)
-	if h.fills() || !p.consumer.plain {
+	if h.fills || !p.Plain {
 		h.list = h.perTeam("list", h.keyType, h.slots/2)
 	}
-	h.productTeam.table, h.productTeam.each = h, h.eachRow
-	return h.productTeam
+	h.Team.table, h.Team.each = h, h.eachRow
+	return h.Team
 }
 
 // free is the key of a slot that is not in use; it is no column.
@@ -38,14 +38,14 @@ func (h *hashTeam) free() loop.Expr { return loop.NewUnary(loop.Not, loop.Number
 // those of other classes cost little.
 func (h *hashTeam) eachRow(body func(row loop.Expr)) {
 	b := h.B
-	rows := h.Scalar(h.rows.rows)
+	rows := h.Scalar(h.rows.Count)
 	items := b.Div(b.Add(rows, loop.Int(rowsPerTeam-1)), loop.Int(rowsPerTeam))
-	h.gridTeam.Each(b.Let("items", items), func(item loop.Expr) {
+	h.team.Each(b.Let("items", items), func(item loop.Expr) {
 		first := b.Let("first", b.Mul(item, loop.Int(rowsPerTeam)))
 		mine := b.Var("mine", loop.Truth(false))
 		row := b.Let("row", b.Add(first, h.Lane()))
 		b.If(b.And(b.Lt(h.Lane(), loop.Int(rowsPerTeam)), b.Lt(row, rows)), func() {
-			b.Assign(mine, h.class.has(b, b.Let("products", b.Load(h.Read(h.rows.products), row))))
+			b.Assign(mine, h.class.has(b, b.Let("products", b.Load(h.Read(h.rows.Products), row))))
 		}, nil)
 		theirs := b.Ballot("theirs", mine)
 		if !h.Single() {
@@ -56,7 +56,7 @@ func (h *hashTeam) eachRow(body func(row loop.Expr)) {
 			lowest := b.Cast(loop.I64, loop.NewUnary(loop.TrailingZeros, todo))
 			row := b.Let("row", b.Add(first, lowest))
 			b.Assign(todo, b.And(todo, b.Sub(todo, loop.Number(loop.U32, 1))))
-			h.rows.row(h.emitter, row, body)
+			h.rows.Row(h.Func, h.nest.Entries(), h.fills, b.And(h.leader, loop.Truth(true)), row, body)
 		})
 	})
 }
@@ -111,32 +111,32 @@ func (h *hashTeam) enter() (slot loop.Expr, fresh *loop.Ref) {
 
 func (h *hashTeam) entered(n loop.Expr) { h.B.Store(h.list, h.own(h.slots/2, n), h.key) }
 
-func (h *hashTeam) done(st *state, current loop.Expr) loop.Expr {
+func (h *hashTeam) done(current loop.Expr) loop.Expr {
 	b := h.B
-	if h.Quick && h.plain() && h.fills() {
+	if h.Quick && h.rows.Plain && h.fills {
 		h.Barrier()
-		h.appendByRank(st, current)
+		h.appendByRank(current)
 		return h.distinct
 	}
-	if h.fills() {
+	if h.fills {
 		h.sortKeys(h.distinct)
 	}
-	if h.plain() {
-		if h.fills() {
-			h.appendEntries(st, current)
+	if h.rows.Plain {
+		if h.fills {
+			h.appendEntries(current)
 		}
 		return h.distinct
 	}
-	if !h.fills() {
+	if !h.fills {
 		h.Barrier() // the list is complete
 	}
 	to, first := b.Var("to", current), b.Var("first", loop.Int(0))
 	b.While(b.Lt(first, h.distinct), func() {
 		i := b.Let("i", b.Add(first, h.Rank()))
-		h.choose(st, to, b.Lt(i, h.distinct), func() (key, slot loop.Expr) {
+		h.choose(to, b.Lt(i, h.distinct), func() (key, slot loop.Expr) {
 			found := b.Let("key", b.Load(h.list, h.own(h.slots/2, i)))
 			key = b.Let("column", b.Cast(loop.I64, found))
-			if h.fills() {
+			if h.fills {
 				slot = h.find(found)
 			}
 			return key, slot
@@ -177,18 +177,18 @@ func (h *hashTeam) sortKeys(n loop.Expr) {
 				b.Store(h.list, h.own(h.slots/2, b.Add(b.Mul(h.Lane(), loop.Int(per)), loop.Int(int64(e)))), key)
 			}
 		}
-		if per*warpSize >= h.slots/2 {
+		if per*loop.WarpSize >= h.slots/2 {
 			run()
 			return
 		}
-		b.If(b.Le(n, loop.Int(per*warpSize)), run, func() { sorted(2 * per) })
+		b.If(b.Le(n, loop.Int(per*loop.WarpSize)), run, func() { sorted(2 * per) })
 	}
-	sorted(max(1, h.slots/2/warpSize/2))
+	sorted(max(1, h.slots/2/loop.WarpSize/2))
 	h.Barrier()
 }
 
 // appendByRank appends the listed keys and their values, each where the number of lesser keys tells.
-func (h *hashTeam) appendByRank(st *state, current loop.Expr) {
+func (h *hashTeam) appendByRank(current loop.Expr) {
 	b := h.B
 	h.strided(h.distinct, func(i loop.Expr) {
 		key := b.Let("key", b.Load(h.list, h.own(h.slots/2, i)))
@@ -196,16 +196,16 @@ func (h *hashTeam) appendByRank(st *state, current loop.Expr) {
 		b.For("k", loop.Int(0), h.distinct, func(k loop.Expr) {
 			b.Assign(to, b.Add(to, b.Cast(loop.I64, b.Lt(b.Load(h.list, h.own(h.slots/2, k)), key))))
 		})
-		h.appendEntry(st, to, key, h.valueAt(h.find(key)))
+		h.appendEntry(to, key, h.valueAt(h.find(key)))
 	})
 }
 
 // appendEntries appends the listed keys and their values.
-func (h *hashTeam) appendEntries(st *state, current loop.Expr) {
+func (h *hashTeam) appendEntries(current loop.Expr) {
 	b := h.B
 	h.strided(h.distinct, func(i loop.Expr) {
 		key := b.Let("key", b.Load(h.list, h.own(h.slots/2, i)))
 		at := h.find(key)
-		h.appendEntry(st, b.Let("to", b.Add(current, i)), key, h.valueAt(at))
+		h.appendEntry(b.Let("to", b.Add(current, i)), key, h.valueAt(at))
 	})
 }
