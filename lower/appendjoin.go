@@ -86,7 +86,7 @@ func (c *coverage) exact(set ir.SetExpr) bool {
 // read from positions.
 func (k *kernel) underRoot(body ir.Stmt, a *ir.Access, root rootLoop, p loop.ScalarID) loop.SizeExpr {
 	if root.pieces != nil {
-		if before, ok := root.pieces.before[a]; ok {
+		if before, ok := root.pieces.Before[a]; ok {
 			return &loop.SizeLoad{Buffer: before, Index: loop.SizeScalar(p)}
 		}
 		return nil

@@ -22,6 +22,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/directives"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/pieces"
 	"github.com/lacuna-sparse/lacuna/lower/prim"
 	"github.com/lacuna-sparse/lacuna/lower/scatter"
 )
@@ -140,7 +141,7 @@ func newKernel(c *ir.Compute, alg ir.Algebra, types OperandTypes, opts Options) 
 	k := &kernel{
 		Builder: emit.New(c.Result.Name, types), step: c, alg: alg, opts: opts,
 		tables: map[*ir.Tabulate]*table{},
-		asked:  alg.AskedStates(c), cuts: map[*ir.Forall]*pieces{}, deepest: math.MaxInt,
+		asked:  alg.AskedStates(c), cuts: map[*ir.Forall]*pieces.Pieces{}, deepest: math.MaxInt,
 	}
 	k.direct()
 	if c.Stmt != nil {
@@ -186,7 +187,7 @@ type kernel struct {
 	deepest int
 	// again: what has been found out, of the two above, makes another program.
 	again      bool
-	cuts       map[*ir.Forall]*pieces // by outermost loop
+	cuts       map[*ir.Forall]*pieces.Pieces // by outermost loop
 	accessList []*ir.Access
 	asked      map[*ir.Temp]bool // reductions whose states matter
 	sharing    *sharing          // of the functions that are begun now

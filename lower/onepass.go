@@ -176,7 +176,7 @@ func (c *coverage) bound(f ir.SetExpr, entries func(*ir.Access) loop.SizeExpr) l
 // entries is the number of entries behind an access.
 func (c *coverage) entries(a *ir.Access) loop.SizeExpr {
 	if a.Tensor.Work == nil {
-		return c.k.stored(a.Tensor)
+		return level.Stored(c.k, a.Tensor)
 	}
 	w := c.k.workspaceOf(a.Tensor)
 	if _, masked := w.store.(*workspace.Masked); masked {
@@ -200,15 +200,10 @@ func (k *kernel) operandEntries(body ir.Stmt) loop.SizeExpr {
 	var n loop.SizeExpr = loop.SizeConst(0)
 	for _, a := range k.accessesIn(body) {
 		if a.Tensor.Work == nil && !a.Tensor.Format.IsDense() {
-			n = &loop.SizeOp{Op: loop.Add, X: n, Y: k.stored(a.Tensor)}
+			n = &loop.SizeOp{Op: loop.Add, X: n, Y: level.Stored(k, a.Tensor)}
 		}
 	}
 	return n
-}
-
-// stored is the number of stored elements of an operand.
-func (k *kernel) stored(t *ir.Tensor) loop.SizeExpr {
-	return level.Count(k, t, 0, t.Rank, loop.SizeConst(1))
 }
 
 // onePass emits the stages of a sparse result that is appended to in one pass,
@@ -277,7 +272,7 @@ func (k *kernel) onePass(body ir.Stmt, segments []segment, totals loop.BufferID,
 		if s.Join != nil && written > 0 {
 			s.Join.Shift = segments[0].pos
 			if p := e.root.pieces; p != nil {
-				s.Join.Rows = p.starts[0]
+				s.Join.Rows = p.Starts[0]
 			}
 		}
 		if s.Join == nil && k.opts.Assembly == Joined {

@@ -5,38 +5,25 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/level"
+	"github.com/lacuna-sparse/lacuna/lower/pieces"
 )
 
 // A nest whose outermost loop merges operands has no array that tells how much work lies under a coordinate, and its
-// outermost coordinates may be few and heavy. It is cut into pieces by places between entries instead: a piece begins at
-// the coordinates of some loops, (i, j, …), in the order in which the loops go through them, and ends where the next
-// begins. So it may begin and end inside a fibre, at any level. Where pieces begin follows from the entries of
-// all operands together (the merge path of Odeh, Green, Mwassi, Shmueli and Birk, Merge Path – Parallel Merging Made
-// Simple, 2012, for any number of operands and levels): each has as many as others, up to those of one coordinate.
-// It depends on the data alone.
+// outermost coordinates may be few and heavy. It is cut into pieces by places between entries instead (package pieces): so
+// one may begin and end inside a fibre, at any level. It depends on the data alone.
 //
 // A stage of its own searches for the beginnings. Loops then narrow the range of each operand
 // at the first and the last coordinate of the piece, and are otherwise the same.
 
-// pieces is how a nest is cut into pieces.
-type pieces struct {
-	loops []*ir.Forall // that pieces begin and end in, outermost first
-	count loop.ScalarID
-	// starts are the coordinates at which pieces begin, and the last ends, by loop.
-	starts []loop.BufferID
-	// before is how many stored elements of an operand lie before these.
-	before map[*ir.Access]loop.BufferID
-}
-
 // split is the piece that a function runs.
 type split struct {
-	*pieces
+	*pieces.Pieces
 	begin, end []loop.Expr // the coordinates at which it begins and ends, by loop
 }
 
 // piecesOf cuts the nest of f, whose outermost loop goes through the entries of its, into pieces. It is nil
 // where that cannot be done. dense says that the loop goes through all coordinates.
-func (w *walk) piecesOf(gap *gap, dense bool) *pieces {
+func (w *walk) piecesOf(gap *gap, dense bool) *pieces.Pieces {
 	e := w.emitter
 	if p, ok := e.cuts[w.f]; ok {
 		return p
@@ -45,8 +32,7 @@ func (w *walk) piecesOf(gap *gap, dense bool) *pieces {
 	if len(counted) == 0 {
 		return nil
 	}
-	p := &pieces{loops: loops, before: map[*ir.Access]loop.BufferID{}}
-	e.piecesStage(p, counted, dense)
+	p := pieces.Search(e.Builder, loops, counted, e.pieceGrain(), dense, e.extent)
 	e.cuts[w.f] = p
 	return p
 }
@@ -175,9 +161,6 @@ func (e *emitter) pieceGrain() int64 {
 	return emit.ChunkGrain
 }
 
-// piecesGrain is how many beginnings of pieces a chunk searches for: each takes about as long as a thousand entries.
-const piecesGrain = 16
-
 // cut cuts the nest of w into pieces where it merges operands at its root, and leaves
 // in a loop of such a nest what is in the function's piece.
 func (w *walk) cut(set ir.SetExpr, gap *gap) {
@@ -226,21 +209,21 @@ func (w *walk) offerSplit(gap *gap, dense bool) {
 func (k *kernel) shallower(l int) { k.deepest, k.again = min(k.deepest, l), true }
 
 // splitInto makes the function one of the pieces of its chunk.
-func (w *walk) splitInto(p *pieces) {
+func (w *walk) splitInto(p *pieces.Pieces) {
 	b, e := w.B, w.emitter
-	e.split = &split{pieces: p}
-	for _, id := range p.starts {
+	e.split = &split{Pieces: p}
+	for _, id := range p.Starts {
 		e.split.begin = append(e.split.begin, b.Let("first", b.Load(e.Read(id), b.Lo())))
 		e.split.end = append(e.split.end, b.Let("last", b.Load(e.Read(id), b.Hi())))
 	}
 	w.root.wanted, w.root.cut = false, true
-	w.root.n, w.root.weight, w.root.grain, w.root.pieces = loop.SizeScalar(p.count), -1, 1, p
+	w.root.n, w.root.weight, w.root.grain, w.root.pieces = loop.SizeScalar(p.Count), -1, 1, p
 }
 
 // splitAt is the number of f among the loops in which pieces begin, -1 if it is none.
 func (e *emitter) splitAt(f *ir.Forall) int {
 	if e.split != nil {
-		for l, g := range e.split.loops {
+		for l, g := range e.split.Loops {
 			if f == g {
 				return l
 			}
@@ -263,7 +246,7 @@ func (w *walk) narrow(l int) {
 	}
 	first, last := e.atEnds(w.st, l)
 	for _, it := range w.iters {
-		if before, ok := e.split.before[it.access]; ok && l == 0 && onlyList(it.access) && len(it.access.Tensor.Format.Physical()) >= len(e.split.loops) {
+		if before, ok := e.split.Before[it.access]; ok && l == 0 && pieces.OnlyList(it.access) && len(it.access.Tensor.Format.Physical()) >= len(e.split.Loops) {
 			// Where the list is cut there need be no end of a run found. An entry of fewer coordinates may be in several pieces.
 			it.begin, it.end = b.Let("begin", b.Load(e.Read(before), b.Lo())), b.Let("end", b.Load(e.Read(before), b.Hi()))
 			continue
@@ -275,21 +258,11 @@ func (w *walk) narrow(l int) {
 	}
 }
 
-// onlyList reports whether a tensor stores one list of entries.
-func onlyList(a *ir.Access) bool {
-	for l, v := range a.Tensor.Format.Physical() {
-		if l == 0 && !v.Ranges() || l > 0 && !v.Branchless() {
-			return false
-		}
-	}
-	return true
-}
-
 // atEnds are the conditions that loop l is inside the coordinates where the piece begins, and ends.
 func (e *emitter) atEnds(st *state, l int) (first, last loop.Expr) {
 	b := e.B
 	first, last = loop.Truth(true), loop.Truth(true)
-	for q, g := range e.split.loops[:l] {
+	for q, g := range e.split.Loops[:l] {
 		i := st.index[g.Index]
 		first, last = b.And(first, b.Eq(i, e.split.begin[q])), b.And(last, b.Eq(i, e.split.end[q]))
 	}
@@ -299,11 +272,11 @@ func (e *emitter) atEnds(st *state, l int) (first, last loop.Expr) {
 // stop is the first coordinate of loop l that is not in the piece, where it is inside the
 // coordinates at which that ends.
 func (s *split) stop(e *emitter, l int) loop.Expr {
-	if l == len(s.loops)-1 {
+	if l == len(s.Loops)-1 {
 		return s.end[l]
 	}
 	b := e.B
-	n := e.Scalar(e.extent(s.loops[l].Index))
+	n := e.Scalar(e.extent(s.Loops[l].Index))
 	return b.Add(s.end[l], b.Cast(loop.I64, b.Lt(s.end[l], n)))
 }
 
@@ -319,15 +292,15 @@ func (w *walk) bounds(l int) (lo, hi loop.Expr) {
 
 // mendStage emits the stage that joins entries of lists above others which two chunks made, since
 // a fibre below is in both: what they have below is added up.
-func (k *kernel) mendStage(p *pieces, segments []segment, totals loop.BufferID) {
-	if p == nil || len(segments) == 1 || segments[0].last > len(p.loops)-2 {
+func (k *kernel) mendStage(p *pieces.Pieces, segments []segment, totals loop.BufferID) {
+	if p == nil || len(segments) == 1 || segments[0].last > len(p.Loops)-2 {
 		return
 	}
 	e := k.emitter("mend_" + k.step.Result.Name)
 	b := e.B
-	b.If(b.Gt(e.Scalar(p.count), loop.Int(1)), func() {
+	b.If(b.Gt(e.Scalar(p.Count), loop.Int(1)), func() {
 		for q, s := range segments[:len(segments)-1] {
-			if s.last > len(p.loops)-2 {
+			if s.last > len(p.Loops)-2 {
 				break
 			}
 			to, from := b.Var("to", loop.Int(0)), b.Var("from", loop.Int(0))

@@ -5,6 +5,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/fold"
+	"github.com/lacuna-sparse/lacuna/lower/pieces"
 	"github.com/lacuna-sparse/lacuna/lower/scatter"
 	"github.com/lacuna-sparse/lacuna/lower/workspace"
 )
@@ -118,7 +119,7 @@ type rootLoop struct {
 	// is; ragged says that a chunk begins and ends elsewhere than it is told.
 	over   *ir.Access
 	ragged bool
-	pieces *pieces // nil: chunks are of values of the index, or of over's entries
+	pieces *pieces.Pieces // nil: chunks are of values of the index, or of over's entries
 	// Visited, when not nil, receives the number of coordinates visited by the
 	// chunk; the gap is folded in later.
 	visited *loop.Ref

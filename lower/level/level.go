@@ -92,6 +92,11 @@ func Count(o Operands, t *ir.Tensor, first, end int, n loop.SizeExpr) loop.SizeE
 	return n
 }
 
+// Stored is how many elements a tensor stores.
+func Stored(o Operands, t *ir.Tensor) loop.SizeExpr {
+	return Count(o, t, 0, t.Rank, loop.SizeConst(1))
+}
+
 // Both is the conjunction of two presences, nil standing for true.
 func Both(b *loop.Builder, x, y loop.Expr) loop.Expr {
 	switch {
