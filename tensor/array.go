@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"unsafe"
 
-	"github.com/lacuna-sparse/lacuna/internal/admission"
+	"github.com/lacuna-sparse/lacuna/tensor/internal/column"
 )
 
 // Array is typed contiguous memory: a tensor's values or one of its index
@@ -40,10 +40,6 @@ type F16 uint16
 // BF16 is the bits of an element of type BFloat16.
 type BF16 uint16
 
-// alignment of the memory MakeArray returns, in bytes: a cache line, and the
-// width of the widest vector registers.
-const alignment = 64
-
 // MakeArray allocates an array of n zeroed elements of type dt, aligned to 64
 // bytes. A negative n, an invalid type, or more memory than the machine has
 // left is an error.
@@ -51,19 +47,14 @@ func MakeArray(dt DType, n int) (Array, error) {
 	if !dt.Valid() {
 		return Array{}, fmt.Errorf("cannot make an array of type %s", dt)
 	}
-	if n < 0 || n > (math.MaxInt-alignment)/dt.Size() {
+	if n < 0 || n > (math.MaxInt-column.Alignment)/dt.Size() {
 		return Array{}, fmt.Errorf("cannot make an array of %d elements of type %s: the size overflows", n, dt)
 	}
-	size := n * dt.Size()
-	if err := checkMemory(size); err != nil {
+	p, err := column.Allocate(n * dt.Size())
+	if err != nil {
 		return Array{}, fmt.Errorf("cannot make an array of %d elements of type %s: %w", n, dt, err)
 	}
-	memory := make([]byte, size+alignment)
-	skip := -uintptr(unsafe.Pointer(unsafe.SliceData(memory))) % alignment
-	if size >= 4<<20 { // rows of a factor that entries pick lie on more small pages than a processor knows
-		admission.AdviseHuge(unsafe.Pointer(&memory[skip]), int64(size))
-	}
-	return Array{dt: dt, n: n, data: unsafe.Pointer(&memory[skip])}, nil
+	return Array{dt: dt, n: n, data: p}, nil
 }
 
 // ArrayOf returns the slice as an array, without copying. The caller must not
@@ -88,7 +79,7 @@ func ArrayOfHalf(dt DType, bits []uint16) (Array, error) {
 }
 
 // emptyMemory is what arrays without elements point to. It is never written.
-var emptyMemory [alignment]byte
+var emptyMemory [column.Alignment]byte
 
 // dtypeOf is the element type that a Go type holds; int and uint are of 64 bits where we run.
 func dtypeOf[T Element]() DType {

@@ -1,13 +1,17 @@
 package tensor
 
-import "math"
+import (
+	"math"
+
+	"github.com/lacuna-sparse/lacuna/tensor/internal/column"
+)
 
 // entries is a list of coordinates with a value, or a dense block of values,
 // each: what every conversion goes through.
 type entries struct {
 	n      int
-	cols   []column // by logical axis; unset for the axes within the block
-	values Array    // n*block elements
+	cols   []column.Column // by logical axis; unset for the axes within the block
+	values Array           // n*block elements
 	block  int
 	// order is the axes by which the entries are sorted, the most significant
 	// first, once they are stably sorted by the first ones of them, of which unsorted is the
@@ -27,9 +31,9 @@ type assembler struct {
 	fill   Scalar
 
 	entries
-	scatter []int    // dense axes that have columns: values go to places in a block
-	keys    []column // columns in storage order, sorted: sparse levels, then scatter axes
-	perm    permutation
+	scatter []int           // dense axes that have columns: values go to places in a block
+	keys    []column.Column // columns in storage order, sorted: sparse levels, then scatter axes
+	perm    column.Permutation
 	// kept is the level from which on every entry has a position of its own though
 	// coordinates repeat, for multigraphs; beyond all levels for other formats.
 	kept int
@@ -52,7 +56,7 @@ func assemble(e entries, shape []int64, format Format, fill Scalar, opts *option
 	b := &assembler{kept: math.MaxInt, shape: shape, format: format, order: format.Order(), opts: opts, fill: fill, entries: e}
 	sparse := format.SparseRank()
 	for _, axis := range b.order[sparse:] {
-		if e.n > 0 && e.cols[axis].len() == e.n && e.block == 1 {
+		if e.n > 0 && e.cols[axis].Len() == e.n && e.block == 1 {
 			b.scatter = append(b.scatter, axis)
 		}
 	}
@@ -95,16 +99,16 @@ func (b *assembler) sort() error {
 	}
 	if b.entries.order != nil {
 		unsorted = unsortedPrefix(axes, b.entries.order, b.entries.unsorted)
-	} else if ascending(b.n, b.keys) {
+	} else if column.Ascending(b.n, b.keys) {
 		unsorted = 0
 	}
-	var sorted []column // the leading keys that are in order already
+	var sorted []column.Column // the leading keys that are in order already
 	if unsorted > 0 {
 		err := b.opts.memory.admitList(b.n, b.shape)
 		if err != nil {
 			return err
 		}
-		if b.perm, sorted, err = sortedPermutation(b.n, b.keys[:unsorted]); err != nil {
+		if b.perm, sorted, err = column.Sort(b.n, b.keys[:unsorted]); err != nil {
 			return err
 		}
 		copy(b.keys, sorted)
@@ -117,7 +121,7 @@ func (b *assembler) sort() error {
 	b.cols = nil
 	for k := len(sorted); k < len(b.keys); k++ {
 		var err error
-		if b.keys[k], err = b.keys[k].permuted(b.perm); err != nil {
+		if b.keys[k], err = b.keys[k].Permuted(b.perm); err != nil {
 			return err
 		}
 	}
@@ -165,13 +169,13 @@ func (b *assembler) compare() {
 	b.differs[0] = 0
 	for k := len(b.keys) - 1; k >= 0; k-- {
 		key := b.keys[k]
-		for i := 1; i < len(key.u32); i++ {
-			if key.u32[i] != key.u32[i-1] {
+		for i := 1; i < len(key.U32); i++ {
+			if key.U32[i] != key.U32[i-1] {
 				b.differs[i] = uint8(k)
 			}
 		}
-		for i := 1; i < len(key.u64); i++ {
-			if key.u64[i] != key.u64[i-1] {
+		for i := 1; i < len(key.U64); i++ {
+			if key.U64[i] != key.U64[i-1] {
 				b.differs[i] = uint8(k)
 			}
 		}
@@ -263,12 +267,12 @@ func (b *assembler) pos(seg segment, previous int, parents int64, n int) (Array,
 		}
 		p := uint64(parent)
 		for j, key := range dense {
-			p = p*sizes[j] + key.at(i)
+			p = p*sizes[j] + key.At(i)
 		}
-		counts.set(int(p)+1, counts.at(int(p)+1)+1)
+		counts.Set(int(p)+1, counts.At(int(p)+1)+1)
 	}
-	cumulate(counts)
-	out, err := counts.typed(dt)
+	column.Cumulate(counts)
+	out, err := typed(counts, dt)
 	if err != nil {
 		return Array{}, levelError(seg.first, "%v", err)
 	}
@@ -278,16 +282,6 @@ func (b *assembler) pos(seg segment, previous int, parents int64, n int) (Array,
 // maxElements bounds the length of an index array so that its size in bytes
 // cannot overflow.
 const maxElements = 1 << 58
-
-// cumulate replaces each element by the sum of all up to it.
-func cumulate(c column) {
-	for i := 1; i < len(c.u32); i++ {
-		c.u32[i] += c.u32[i-1]
-	}
-	for i := 1; i < len(c.u64); i++ {
-		c.u64[i] += c.u64[i-1]
-	}
-}
 
 // crd builds the Crd array of level k in a segment that ends with level last
 // and has n positions.
@@ -302,14 +296,14 @@ func (b *assembler) crd(k, last, n int) (Array, error) {
 		if err := b.opts.memory.admit(int64(n), dt.Size()); err != nil {
 			return Array{}, levelError(k, "%v", err)
 		}
-		kept, err := makeColumn(n, maxCoordinate(size))
+		kept, err := column.Make(n, maxCoordinate(size))
 		if err != nil {
 			return Array{}, levelError(k, "%v", err)
 		}
 		j := 0
 		for i := range b.n {
 			if b.starts(i, last) {
-				kept.set(j, key.at(i))
+				kept.Set(j, key.At(i))
 				j++
 			}
 		}
@@ -318,7 +312,7 @@ func (b *assembler) crd(k, last, n int) (Array, error) {
 	if b.n == 0 {
 		return MakeArray(dt, 0)
 	}
-	out, err := key.typed(dt)
+	out, err := typed(key, dt)
 	if err != nil {
 		return Array{}, levelError(k, "%v", err)
 	}

@@ -27,10 +27,10 @@ func (b *assembler) place() (Array, error) {
 	if !ok || total > math.MaxInt {
 		return Array{}, fmt.Errorf("%d dense blocks of %d elements are more than 2^63-1 values", positions, block)
 	}
-	if int(total) == b.values.n && b.perm.identity() && len(b.scatter) == 0 {
+	if int(total) == b.values.n && b.perm.Identity() && len(b.scatter) == 0 {
 		return b.values, nil
 	}
-	if b.distinct && b.block == 1 && len(b.scatter) == 0 && !b.perm.identity() {
+	if b.distinct && b.block == 1 && len(b.scatter) == 0 && !b.perm.Identity() {
 		if err := b.opts.memory.admit(int64(b.n), b.values.dt.Size()); err != nil {
 			return Array{}, err
 		}
@@ -84,13 +84,13 @@ func placeAs[T uint8 | uint16 | uint32 | uint64 | complex128](b *assembler, out 
 			position++
 		}
 		if b.block != 1 {
-			copy(to[position*b.block:(position+1)*b.block], from[b.perm.at(i)*b.block:])
+			copy(to[position*b.block:(position+1)*b.block], from[b.perm.At(i)*b.block:])
 			i++
 			continue
 		}
 		slot := 0
 		for j, key := range scatterKeys {
-			slot = slot*sizes[j] + int(key.at(i))
+			slot = slot*sizes[j] + int(key.At(i))
 		}
 		slot += position * perBlock
 		end := i + 1
@@ -98,7 +98,7 @@ func placeAs[T uint8 | uint16 | uint32 | uint64 | complex128](b *assembler, out 
 			end++
 		}
 		if end == i+1 {
-			to[slot] = from[b.perm.at(i)]
+			to[slot] = from[b.perm.At(i)]
 		} else {
 			b.sum(out, slot, i, end)
 		}
@@ -115,7 +115,7 @@ func (b *assembler) sum(out Array, slot, lo, hi int) {
 		v := View[bool](b.values)
 		any := false
 		for i := lo; i < hi; i++ {
-			any = any || v[b.perm.at(i)]
+			any = any || v[b.perm.At(i)]
 		}
 		View[bool](out)[slot] = any
 	case Int8, Uint8:
@@ -135,9 +135,9 @@ func (b *assembler) sum(out Array, slot, lo, hi int) {
 	case Complex128:
 		sumAs[complex128](b, out, slot, lo, hi)
 	default:
-		s := math.Float32frombits(uint32(b.values.Scalar(b.perm.at(lo)).lo))
+		s := math.Float32frombits(uint32(b.values.Scalar(b.perm.At(lo)).lo))
 		for i := lo + 1; i < hi; i++ {
-			s += math.Float32frombits(uint32(b.values.Scalar(b.perm.at(i)).lo))
+			s += math.Float32frombits(uint32(b.values.Scalar(b.perm.At(i)).lo))
 		}
 		out.SetScalar(slot, Scalar{Float32, uint64(math.Float32bits(s)), 0})
 	}
@@ -147,9 +147,9 @@ func (b *assembler) sum(out Array, slot, lo, hi int) {
 // ones are added as unsigned.
 func sumAs[T uint8 | uint16 | uint32 | uint64 | float32 | float64 | complex64 | complex128](b *assembler, out Array, slot, lo, hi int) {
 	v := View[T](b.values)
-	s := v[b.perm.at(lo)]
+	s := v[b.perm.At(lo)]
 	for i := lo + 1; i < hi; i++ {
-		s += v[b.perm.at(i)]
+		s += v[b.perm.At(i)]
 	}
 	View[T](out)[slot] = s
 }

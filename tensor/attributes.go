@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/bits"
 	"strings"
+
+	"github.com/lacuna-sparse/lacuna/tensor/internal/column"
 )
 
 // Property is a set of facts about a tensor's elements or entries. They are claims: who
@@ -202,12 +204,12 @@ func (t *Tensor) findAttributes(want Property) (finding, error) {
 	if want&^Iso == 0 {
 		return f, nil
 	}
-	e, err := stored.elementEntries(permutation{}, stored.values.n)
+	e, err := stored.elementEntries(column.Permutation{}, stored.values.n)
 	if err != nil {
 		return f, tensorError("%v", err)
 	}
 	for p := range e.n {
-		if e.cols[0].at(p) == e.cols[1].at(p) {
+		if e.cols[0].At(p) == e.cols[1].At(p) {
 			f.Diagonal++
 		}
 	}
@@ -233,7 +235,7 @@ func (t *Tensor) findIso(f *finding) {
 
 // findSymmetries compares every entry of a whole matrix with its mirror image.
 func (t *Tensor) findSymmetries(f *finding) error {
-	e, err := t.elementEntries(permutation{}, t.values.n)
+	e, err := t.elementEntries(column.Permutation{}, t.values.n)
 	if err != nil {
 		return tensorError("%v", err)
 	}
@@ -246,7 +248,7 @@ func (t *Tensor) findSymmetries(f *finding) error {
 		f.drop(SkewSymmetric, "elements of type %v have no negatives", t.DType())
 	}
 	for p := range e.n {
-		i, j := int64(e.cols[0].at(p)), int64(e.cols[1].at(p))
+		i, j := int64(e.cols[0].At(p)), int64(e.cols[1].At(p))
 		x := e.values.Scalar(p)
 		if !x.Same(t.fill) {
 			switch {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/lacuna-sparse/lacuna/tensor/internal/column"
 )
 
 // BSR is the format of blocked matrices (see [Tensor.Blocked]) in block compressed sparse
@@ -177,15 +179,15 @@ func joinAxes(e entries, from, shape []int64) (entries, error) {
 	if err := e.regroup(groups, from, padded, identity(len(shape))); err != nil || slices.Equal(padded, shape) {
 		return e, err
 	}
-	inside, err := chosen(e.n, func(i int) bool {
+	inside, err := column.Choose(e.n, func(i int) bool {
 		for axis, c := range e.cols {
-			if c.at(i) >= uint64(shape[axis]) {
+			if c.At(i) >= uint64(shape[axis]) {
 				return false
 			}
 		}
 		return true
 	})
-	if err != nil || inside.len() == e.n {
+	if err != nil || inside.Len() == e.n {
 		return e, err
 	}
 	return e.at(inside)
@@ -214,7 +216,7 @@ func (t *Tensor) mortonOrder() (*Tensor, error) {
 	}
 	seg := t.format.segments()[0]
 	n := t.levels[0].Crd.n
-	var keys []column
+	var keys []column.Column
 	for k := range seg.last + 1 {
 		key, err := widened(t.levels[k].Crd, maxCoordinate(t.levels[k].Size))
 		if err != nil {
@@ -227,7 +229,7 @@ func (t *Tensor) mortonOrder() (*Tensor, error) {
 		order[i] = uint64(i)
 	}
 	slices.SortStableFunc(order, func(a, b uint64) int { return compareMorton(keys, int(a), int(b)) })
-	out, err := t.relabelled(format).reordered(permutation{column{u64: order}})
+	out, err := t.relabelled(format).reordered(column.Permutation{Column: column.Column{U64: order}})
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}
@@ -236,27 +238,27 @@ func (t *Tensor) mortonOrder() (*Tensor, error) {
 
 // compareMorton compares two tuples in Z-order: by the key whose values differ in the
 // highest bit, the first of several (Chan 2002).
-func compareMorton(keys []column, a, b int) int {
+func compareMorton(keys []column.Column, a, b int) int {
 	highest, by := 0, 0
 	for k, key := range keys {
-		if n := bits.Len64(key.at(a) ^ key.at(b)); n > highest {
+		if n := bits.Len64(key.At(a) ^ key.At(b)); n > highest {
 			highest, by = n, k
 		}
 	}
-	return cmp.Compare(keys[by].at(a), keys[by].at(b))
+	return cmp.Compare(keys[by].At(a), keys[by].At(b))
 }
 
 // reordered puts the positions of the first segment in another order, and all that is
 // under them with them.
-func (t *Tensor) reordered(perm permutation) (*Tensor, error) {
+func (t *Tensor) reordered(perm column.Permutation) (*Tensor, error) {
 	levels := t.Levels()
 	var err error
 	for k, l := range t.levels {
 		switch {
 		case l.Full():
-			perm, err = perm.spread(l.Size)
+			perm, err = spread(perm, l.Size)
 		case l.Ranges() && k > 0:
-			levels[k].Pos, perm, err = perm.descend(l.Pos)
+			levels[k].Pos, perm, err = descend(perm, l.Pos)
 		}
 		if err != nil {
 			return nil, err
@@ -267,46 +269,11 @@ func (t *Tensor) reordered(perm permutation) (*Tensor, error) {
 			}
 		}
 		if l.Group.dt != Invalid {
-			if levels[k].Group, perm, err = perm.descend(l.Group); err != nil {
+			if levels[k].Group, perm, err = descend(perm, l.Group); err != nil {
 				return nil, err
 			}
 		}
 	}
 	values, err := gather(t.values, perm)
 	return t.with(func(out *Tensor) { out.levels, out.values = levels, values }), err
-}
-
-// spread is the permutation of the positions of a dense level under permuted parents.
-func (p permutation) spread(size int64) (permutation, error) {
-	n := p.len() * int(size)
-	out, err := makeColumn(n, uint64(n))
-	if err != nil {
-		return permutation{}, err
-	}
-	for i := range n {
-		out.set(i, uint64(p.at(i/int(size))*int(size)+i%int(size)))
-	}
-	return permutation{out}, nil
-}
-
-// descend is the Pos array of permuted parents, and the permutation of what is under them.
-func (p permutation) descend(pos Array) (Array, permutation, error) {
-	moved, err := MakeArray(pos.dt, pos.n)
-	if err != nil {
-		return Array{}, permutation{}, err
-	}
-	n := int(pos.At64(pos.n - 1))
-	out, err := makeColumn(n, uint64(n))
-	if err != nil {
-		return Array{}, permutation{}, err
-	}
-	j := 0
-	for i := range p.len() {
-		for q := pos.At64(p.at(i)); q < pos.At64(p.at(i)+1); q++ {
-			out.set(j, uint64(q))
-			j++
-		}
-		setIndex(moved, i+1, uint64(j))
-	}
-	return moved, permutation{out}, nil
 }

@@ -1,6 +1,10 @@
 package tensor
 
-import "math"
+import (
+	"math"
+
+	"github.com/lacuna-sparse/lacuna/tensor/internal/column"
+)
 
 // OnDuplicate is what a [Builder] does with an entry at coordinates that it was given before.
 type OnDuplicate uint8
@@ -135,9 +139,9 @@ func (b *Builder[T]) build(shape []int64, opts []Option) (*Tensor, error) {
 		at := make([]int64, len(b.coords))
 		for i := range b.values {
 			for axis, list := range b.coords {
-				at[axis] = list[perm.at(i)]
+				at[axis] = list[perm.At(i)]
 			}
-			if err := out.add(at, b.values[perm.at(i)]); err != nil {
+			if err := out.add(at, b.values[perm.At(i)]); err != nil {
 				return nil, err
 			}
 		}
@@ -147,15 +151,15 @@ func (b *Builder[T]) build(shape []int64, opts []Option) (*Tensor, error) {
 }
 
 // sorted is the stable order of the entries held by their coordinates, in the order of the levels.
-func (b *Builder[T]) sorted() (permutation, error) {
-	var keys []column
+func (b *Builder[T]) sorted() (column.Permutation, error) {
+	var keys []column.Column
 	for _, axis := range b.format.Order() {
 		col, err := narrowed(b.coords[axis], ArrayOf(b.coords[axis]), axis, b.shape[axis])
 		if err != nil {
-			return permutation{}, err
+			return column.Permutation{}, err
 		}
 		keys = append(keys, col)
 	}
-	perm, _, err := sortedPermutation(len(b.values), keys)
+	perm, _, err := column.Sort(len(b.values), keys)
 	return perm, err
 }

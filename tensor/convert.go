@@ -3,6 +3,8 @@ package tensor
 import (
 	"runtime"
 	"slices"
+
+	"github.com/lacuna-sparse/lacuna/tensor/internal/column"
 )
 
 // FromCoords makes a tensor of entries given by their coordinates: coords has
@@ -48,7 +50,7 @@ func fromColumns(shape []int64, format Format, coords []Array, values Array, o o
 	if err := o.memory.admitList(values.n, shape); err != nil {
 		return nil, tensorError("%v", err)
 	}
-	e := entries{n: values.n, cols: make([]column, len(shape)), values: values, block: 1}
+	e := entries{n: values.n, cols: make([]column.Column, len(shape)), values: values, block: 1}
 	for axis, list := range coords {
 		if list.n != values.n {
 			return nil, tensorError("axis %d has %d coordinates, there are %d values", axis, list.n, values.n)
@@ -103,7 +105,7 @@ func (t *Tensor) relabelled(format Format) *Tensor {
 
 // coordinateColumn checks the coordinates of one axis, which are copied only if they
 // have the wrong width.
-func coordinateColumn(list Array, axis int, size int64) (column, error) {
+func coordinateColumn(list Array, axis int, size int64) (column.Column, error) {
 	switch list.dt {
 	case Int8:
 		return narrowed(View[int8](list), list, axis, size)
@@ -122,30 +124,30 @@ func coordinateColumn(list Array, axis int, size int64) (column, error) {
 	case Uint64:
 		return narrowed(View[uint64](list), list, axis, size)
 	}
-	return column{}, tensorError("the coordinates of axis %d have the element type %v: it must be an integer type", axis, list.dt)
+	return column.Column{}, tensorError("the coordinates of axis %d have the element type %v: it must be an integer type", axis, list.dt)
 }
 
-func narrowed[I Index](list []I, a Array, axis int, size int64) (column, error) {
+func narrowed[I Index](list []I, a Array, axis int, size int64) (column.Column, error) {
 	for i, c := range list {
 		if uint64(c) >= uint64(size) { // a negative one is large
-			return column{}, outsideAxis(int64(c), i, axis, size)
+			return column.Column{}, outsideAxis(int64(c), i, axis, size)
 		}
 	}
 	if a.dt.Size() == narrowestIndex(maxCoordinate(size)).Size() {
 		return widened(a, maxCoordinate(size))
 	}
-	col, err := makeColumn(len(list), maxCoordinate(size))
+	col, err := column.Make(len(list), maxCoordinate(size))
 	if err != nil {
-		return column{}, tensorError("%v", err)
+		return column.Column{}, tensorError("%v", err)
 	}
-	if col.u32 == nil {
+	if col.U32 == nil {
 		for i, c := range list {
-			col.u64[i] = uint64(c)
+			col.U64[i] = uint64(c)
 		}
 		return col, nil
 	}
 	for i, c := range list {
-		col.u32[i] = uint32(c)
+		col.U32[i] = uint32(c)
 	}
 	return col, nil
 }
@@ -358,13 +360,13 @@ func (t *Tensor) ToCoords() (coords [][]int64, values Array, err error) {
 		return nil, Array{}, err
 	}
 	defer t.Unpin()
-	e, err := t.elementEntries(permutation{}, t.values.n)
+	e, err := t.elementEntries(column.Permutation{}, t.values.n)
 	if err != nil {
 		return nil, Array{}, named(tensorError("%v", err), t.name)
 	}
 	coords = make([][]int64, t.Rank())
 	for axis, col := range e.cols {
-		wide, err := col.typed(Int64)
+		wide, err := typed(col, Int64)
 		if err != nil {
 			return nil, Array{}, named(tensorError("%v", err), t.name)
 		}
@@ -372,7 +374,7 @@ func (t *Tensor) ToCoords() (coords [][]int64, values Array, err error) {
 		if coords[axis] == nil {
 			coords[axis] = []int64{}
 		}
-		e.cols[axis] = column{}
+		e.cols[axis] = column.Column{}
 	}
 	return coords, t.values, nil
 }

@@ -3,14 +3,16 @@ package tensor
 import (
 	"fmt"
 	"slices"
+
+	"github.com/lacuna-sparse/lacuna/tensor/internal/column"
 )
 
 // coordinates returns, for each sparse level k (all before the trailing dense
 // ones), the coordinate of every block of values. The columns of the last segment
 // are the stored arrays where widths allow.
-func (t *Tensor) coordinates() ([]column, error) {
+func (t *Tensor) coordinates() ([]column.Column, error) {
 	sparse := t.format.SparseRank()
-	cols := make([]column, sparse)
+	cols := make([]column.Column, sparse)
 	if sparse == 0 {
 		return cols, nil
 	}
@@ -20,7 +22,7 @@ func (t *Tensor) coordinates() ([]column, error) {
 	}
 	// begin holds where the blocks of each level's positions begin among those of
 	// all: composed of the Pos arrays from the end.
-	var begin column
+	var begin column.Column
 	var err error
 	rest := sparse // the levels still to do
 	if t.format.grouped() {
@@ -73,9 +75,9 @@ func (t *Tensor) blocks() int {
 
 // noCoordinates sets the columns of a tensor without stored positions. Levels
 // above may still have positions, over which there is no need to go.
-func (t *Tensor) noCoordinates(cols []column) (_ []column, err error) {
+func (t *Tensor) noCoordinates(cols []column.Column) (_ []column.Column, err error) {
 	for k := range cols {
-		if cols[k], err = makeColumn(0, maxCoordinate(t.levels[k].Size)); err != nil {
+		if cols[k], err = column.Make(0, maxCoordinate(t.levels[k].Size)); err != nil {
 			return nil, err
 		}
 	}
@@ -84,13 +86,13 @@ func (t *Tensor) noCoordinates(cols []column) (_ []column, err error) {
 
 // spread repeats the coordinate of each position of a level for the entries
 // that begin says are under it.
-func (t *Tensor) spread(l Level, begin column, n int) (column, error) {
-	col, err := makeColumn(n, maxCoordinate(l.Size))
+func (t *Tensor) spread(l Level, begin column.Column, n int) (column.Column, error) {
+	col, err := column.Make(n, maxCoordinate(l.Size))
 	if err != nil {
 		return col, err
 	}
-	for p := range begin.len() - 1 {
-		lo, hi := int(begin.at(p)), int(begin.at(p+1))
+	for p := range begin.Len() - 1 {
+		lo, hi := int(begin.At(p)), int(begin.At(p+1))
 		if lo == hi {
 			continue
 		}
@@ -100,10 +102,10 @@ func (t *Tensor) spread(l Level, begin column, n int) (column, error) {
 		} else {
 			c = uint64(l.Crd.At64(p))
 		}
-		if col.u32 != nil {
-			fillSlice(col.u32[lo:hi], uint32(c))
+		if col.U32 != nil {
+			fillSlice(col.U32[lo:hi], uint32(c))
 		} else {
-			fillSlice(col.u64[lo:hi], c)
+			fillSlice(col.U64[lo:hi], c)
 		}
 	}
 	return col, nil
@@ -117,27 +119,27 @@ func fillSlice[T any](s []T, v T) {
 
 // everyNth is begin for the parents of a dense level of the given size, which is
 // not 0 where there are entries.
-func everyNth(begin column, size int64) (column, error) {
-	n := (begin.len() - 1) / int(size)
-	out, err := makeColumn(n+1, begin.maximum())
+func everyNth(begin column.Column, size int64) (column.Column, error) {
+	n := (begin.Len() - 1) / int(size)
+	out, err := column.Make(n+1, begin.Maximum())
 	if err != nil {
-		return column{}, err
+		return column.Column{}, err
 	}
 	for p := range n + 1 {
-		out.set(p, begin.at(p*int(size)))
+		out.Set(p, begin.At(p*int(size)))
 	}
 	return out, nil
 }
 
 // compose maps begin, which has a place for each entry of a compressed level, to the parents of that level: its Pos says
 // with which entry each parent begins.
-func compose(pos Array, begin column) (column, error) {
-	out, err := makeColumn(pos.n, begin.at(begin.len()-1))
+func compose(pos Array, begin column.Column) (column.Column, error) {
+	out, err := column.Make(pos.n, begin.At(begin.Len()-1))
 	if err != nil {
-		return column{}, err
+		return column.Column{}, err
 	}
 	for p := range pos.n {
-		out.set(p, begin.at(int(pos.At64(p))))
+		out.Set(p, begin.At(int(pos.At64(p))))
 	}
 	return out, nil
 }
@@ -158,7 +160,7 @@ func (t *Tensor) blockEntries() (entries, error) {
 	if t.format.ascends() {
 		e.order = order[:len(stored)]
 	}
-	e.cols = make([]column, t.Rank())
+	e.cols = make([]column.Column, t.Rank())
 	for k, col := range stored {
 		e.cols[order[k]] = col
 	}
@@ -171,12 +173,12 @@ func (t *Tensor) valueEntries() (entries, error) {
 	if t.block() == 1 && t.format.SparseRank() == t.Rank() {
 		return t.blockEntries()
 	}
-	kept, err := chosen(t.values.n, t.differFromFill(1))
+	kept, err := column.Choose(t.values.n, t.differFromFill(1))
 	if err != nil {
 		return entries{}, err
 	}
-	e, err := t.elementEntries(kept, kept.len())
-	if err != nil || kept.identity() {
+	e, err := t.elementEntries(kept, kept.Len())
+	if err != nil || kept.Identity() {
 		return e, err
 	}
 	values, err := gather(t.values, kept)
@@ -186,7 +188,7 @@ func (t *Tensor) valueEntries() (entries, error) {
 
 // elementEntries lists the first n of the stored values that kept names, with
 // coordinates for every axis. The values are left in place.
-func (t *Tensor) elementEntries(kept permutation, n int) (entries, error) {
+func (t *Tensor) elementEntries(kept column.Permutation, n int) (entries, error) {
 	t, err := t.Listed()
 	if err != nil {
 		return entries{}, err
@@ -200,21 +202,21 @@ func (t *Tensor) elementEntries(kept permutation, n int) (entries, error) {
 	if t.format.ascends() && t.format.unique() {
 		e.order = order
 	}
-	e.cols = make([]column, t.Rank())
+	e.cols = make([]column.Column, t.Rank())
 	inner := uint64(1) // values of one coordinate of the level
 	for k := t.Rank() - 1; k >= 0; k-- {
 		size := uint64(t.levels[k].Size)
-		col, err := makeColumn(n, maxCoordinate(t.levels[k].Size))
+		col, err := column.Make(n, maxCoordinate(t.levels[k].Size))
 		if err != nil {
 			return entries{}, err
 		}
 		if k < len(stored) {
 			for i := range n {
-				col.set(i, stored[k].at(int(uint64(kept.at(i))/inner)))
+				col.Set(i, stored[k].At(int(uint64(kept.At(i))/inner)))
 			}
 		} else {
 			for i := range n {
-				col.set(i, uint64(kept.at(i))/inner%size)
+				col.Set(i, uint64(kept.At(i))/inner%size)
 			}
 			inner *= size
 		}
@@ -222,9 +224,6 @@ func (t *Tensor) elementEntries(kept permutation, n int) (entries, error) {
 	}
 	return e, nil
 }
-
-// len is the number of places of a permutation that is not the identity.
-func (p permutation) len() int { return p.column.len() }
 
 // differFromFill returns the test of one block of so many stored values against the fill: whether one of them differs in any
 // bit, but for a fill of NaN from every NaN.
@@ -267,8 +266,8 @@ func someUnequal[T comparable](values []T, fill T, block int) func(i int) bool {
 }
 
 // gather returns the elements that perm names.
-func gather(a Array, perm permutation) (Array, error) {
-	out, err := MakeArray(a.dt, perm.len())
+func gather(a Array, perm column.Permutation) (Array, error) {
+	out, err := MakeArray(a.dt, perm.Len())
 	if err != nil {
 		return Array{}, err
 	}
@@ -289,18 +288,8 @@ func gather(a Array, perm permutation) (Array, error) {
 	return out, nil
 }
 
-// gatherSlice sets each element of to to the one of from that perm names.
-func gatherSlice[T any](to, from []T, perm permutation) {
-	for i, j := range perm.u32 {
-		to[i] = from[j]
-	}
-	for i, j := range perm.u64 {
-		to[i] = from[j]
-	}
-}
-
-func gatherAs[T Element](to, from Array, perm permutation) {
-	gatherSlice(View[T](to), View[T](from), perm)
+func gatherAs[T Element](to, from Array, perm column.Permutation) {
+	column.Gather(View[T](to), View[T](from), perm)
 }
 
 // scatterDense writes the values of tensors, which follow each other along an axis, into a dense array of a shape whose
@@ -385,7 +374,7 @@ func scatterAs[T Element](t *Tensor, out Array, e entries, strides []int) {
 	for i := range e.n {
 		base := 0
 		for _, axis := range axes[:sparse] {
-			base += int(e.cols[axis].at(i)) * strides[axis]
+			base += int(e.cols[axis].At(i)) * strides[axis]
 		}
 		row := from[i*e.block : (i+1)*e.block]
 		for len(row) > 0 {

@@ -2,45 +2,23 @@ package tensor
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
+
+	"github.com/lacuna-sparse/lacuna/tensor/internal/column"
 )
 
 // What is done with lists of entries between listing them (listentries.go) and putting them into levels (assemble.go):
 // some are chosen, lists are joined, and coordinates become others.
 
-// chosen lists those of n places for which keep says so.
-func chosen(n int, keep func(i int) bool) (permutation, error) {
-	kept, count := makeBitset(n), 0
-	for i := range n {
-		if keep(i) {
-			kept.set(i)
-			count++
-		}
-	}
-	list, err := makeColumn(count, uint64(n))
-	if err != nil {
-		return permutation{}, err
-	}
-	j := 0
-	for i, word := range kept {
-		for ; word != 0; word &= word - 1 {
-			list.set(j, uint64(i*64+bits.TrailingZeros64(word)))
-			j++
-		}
-	}
-	return permutation{list}, nil
-}
-
 // at is those of entries of single values that a list names.
-func (e entries) at(list permutation) (_ entries, err error) {
-	cols := make([]column, len(e.cols))
+func (e entries) at(list column.Permutation) (_ entries, err error) {
+	cols := make([]column.Column, len(e.cols))
 	for axis, col := range e.cols {
-		if cols[axis], err = col.gathered(list); err != nil {
+		if cols[axis], err = col.Gathered(list); err != nil {
 			return e, err
 		}
 	}
-	e.n, e.cols = list.len(), cols
+	e.n, e.cols = list.Len(), cols
 	e.values, err = gather(e.values, list)
 	return e, err
 }
@@ -76,12 +54,12 @@ func joined(shape []int64, memory *memoryLimit, lists []entries, axis int, begin
 	for _, e := range lists {
 		to = to[copy(to, e.values.Raw()):]
 	}
-	all.cols = make([]column, len(shape))
+	all.cols = make([]column.Column, len(shape))
 	for a, size := range shape {
-		if lists[0].cols[a].missing() {
+		if lists[0].cols[a].Missing() {
 			continue // within the blocks
 		}
-		if all.cols[a], err = makeColumn(all.n, maxCoordinate(size)); err != nil {
+		if all.cols[a], err = column.Make(all.n, maxCoordinate(size)); err != nil {
 			return all, err
 		}
 		at := 0
@@ -90,7 +68,7 @@ func joined(shape []int64, memory *memoryLimit, lists []entries, axis int, begin
 			if a == axis && begin != nil {
 				shift = begin[k]
 			}
-			all.cols[a].copyShifted(at, e.cols[a], shift)
+			all.cols[a].CopyShifted(at, e.cols[a], shift)
 			at += e.n
 		}
 	}
@@ -100,20 +78,6 @@ func joined(shape []int64, memory *memoryLimit, lists []entries, axis int, begin
 	return all, nil
 }
 
-// copyShifted writes the elements of another column, each plus a number, from place at on.
-func (c column) copyShifted(at int, from column, shift uint64) {
-	if c.u32 != nil && from.u32 != nil {
-		to := c.u32[at : at+len(from.u32)]
-		for i, v := range from.u32 {
-			to[i] = v + uint32(shift)
-		}
-		return
-	}
-	for i := range from.len() {
-		c.set(at+i, from.at(i)+shift)
-	}
-}
-
 // axisGroup is a run of axes of one shape and the run of axes of another that stand for them, in row-major
 // order: coordinates change only within. A run that is one axis before and after keeps
 // its coordinates. In a reshape an axis of size 1 is a run by itself, and has none on the other side.
@@ -121,7 +85,7 @@ type axisGroup struct{ from, to []int }
 
 // regroup gives the entries, of a tensor of one shape, the coordinates of another one's axes, as far as these are stored.
 func (e *entries) regroup(groups []axisGroup, from, to []int64, stored []int) error {
-	cols := make([]column, len(to))
+	cols := make([]column.Column, len(to))
 	for _, g := range groups {
 		if len(g.from) == 1 && len(g.to) == 1 {
 			cols[g.to[0]] = e.cols[g.from[0]]
@@ -132,27 +96,27 @@ func (e *entries) regroup(groups []axisGroup, from, to []int64, stored []int) er
 		}
 		for _, axis := range g.to {
 			var err error
-			if cols[axis], err = makeColumn(e.n, maxCoordinate(to[axis])); err != nil {
+			if cols[axis], err = column.Make(e.n, maxCoordinate(to[axis])); err != nil {
 				return err
 			}
 		}
 		if len(g.from) == 0 {
 			continue // of size 1: zeros
 		}
-		old, made := inOrder(e.cols, g.from), inOrder(cols, g.to)
+		old, made := column.InOrder(e.cols, g.from), column.InOrder(cols, g.to)
 		first, last := made[0], len(made)-1
 		for i := range e.n {
-			at := old[0].at(i) // in row-major order over the group
+			at := old[0].At(i) // in row-major order over the group
 			for k := 1; k < len(old); k++ {
-				at = at*uint64(from[g.from[k]]) + old[k].at(i)
+				at = at*uint64(from[g.from[k]]) + old[k].At(i)
 			}
 			for k := last; k > 0; k-- {
 				size := uint64(to[g.to[k]])
 				rest := at / size
-				made[k].set(i, at-rest*size)
+				made[k].Set(i, at-rest*size)
 				at = rest
 			}
-			first.set(i, at)
+			first.Set(i, at)
 		}
 	}
 	e.cols = cols

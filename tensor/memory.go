@@ -6,13 +6,6 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/admission"
 )
 
-// checkMemory refuses an allocation that neither the machine nor the limits around the process can serve.
-func checkMemory(size int) error {
-	var c admission.Account
-	c.Open(0)
-	return c.Admit(int64(size), 0)
-}
-
 // WithMemoryLimit bounds the bytes that a conversion, a reshape or a constructor that builds arrays may allocate for its result and for
 // lists of entries on the way; 0 means what the machine has to spare. Arrays that are shared do not count.
 func WithMemoryLimit(bytes int64) Option {

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"unsafe"
 	"weak"
+
+	"github.com/lacuna-sparse/lacuna/tensor/internal/column"
 )
 
 // overlay is what a tensor that [Update] made is until its arrays are needed: edits of another one. Its arrays wait for
@@ -170,7 +172,7 @@ func splicePointers(pos Array, n int, edits []edit) (Array, error) {
 	if err != nil {
 		return Array{}, err
 	}
-	out, err := makeColumn(pos.n, uint64(n))
+	out, err := column.Make(pos.n, uint64(n))
 	if err != nil {
 		return Array{}, err
 	}
@@ -184,9 +186,9 @@ func splicePointers(pos Array, n int, edits []edit) (Array, error) {
 				shift++
 			}
 		}
-		out.set(p+1, uint64(int(in.at(p+1))+shift))
+		out.Set(p+1, uint64(int(in.At(p+1))+shift))
 	}
-	return out.typed(posTypeFor(pos.dt, n))
+	return typed(out, posTypeFor(pos.dt, n))
 }
 
 // lookUp is the value at a coordinate if an edit says it.

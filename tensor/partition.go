@@ -3,6 +3,8 @@ package tensor
 import (
 	"cmp"
 	"slices"
+
+	"github.com/lacuna-sparse/lacuna/tensor/internal/column"
 )
 
 // This file cuts tensors into parts that each suit another format.
@@ -48,11 +50,11 @@ func hbcsf(t *Tensor, order []int) (*Parts, error) {
 		return nil, tensorError("%v", err)
 	}
 	group := make([]uint8, e.n)
-	keys := inOrder(e.cols, order)
+	keys := column.InOrder(e.cols, order)
 	for i := 0; i < e.n; {
 		end, longest, fibre := i, 0, 0
-		for ; end < e.n && sameEntry(keys[:1], perm.at(i), perm.at(end)); end++ {
-			if end > i && sameEntry(keys[:rank-1], perm.at(end-1), perm.at(end)) {
+		for ; end < e.n && column.Same(keys[:1], perm.At(i), perm.At(end)); end++ {
+			if end > i && column.Same(keys[:rank-1], perm.At(end-1), perm.At(end)) {
 				fibre++
 			} else {
 				fibre = 1
@@ -67,7 +69,7 @@ func hbcsf(t *Tensor, order []int) (*Parts, error) {
 			kind = 1
 		}
 		for ; i < end; i++ {
-			group[perm.at(i)] = kind
+			group[perm.At(i)] = kind
 		}
 	}
 	return t.cut(e, group, []Format{list, slice, csf})
@@ -121,21 +123,21 @@ func mmcsf(t *Tensor) (*Parts, error) {
 		if _, _, formats[axis], err = hybridFormats(order); err != nil {
 			return nil, err
 		}
-		var perm permutation
+		var perm column.Permutation
 		if e, perm, err = t.entriesIn(order); err != nil {
 			return nil, tensorError("%v", err)
 		}
 		if axis == 0 {
 			group, longest = make([]uint8, e.n), make([]int, e.n)
 		}
-		keys := inOrder(e.cols, order)[:rank-1]
+		keys := column.InOrder(e.cols, order)[:rank-1]
 		for i := 0; i < e.n; {
 			end := i + 1
-			for end < e.n && sameEntry(keys, perm.at(i), perm.at(end)) {
+			for end < e.n && column.Same(keys, perm.At(i), perm.At(end)) {
 				end++
 			}
 			for length := end - i; i < end; i++ {
-				if at := perm.at(i); length > longest[at] {
+				if at := perm.At(i); length > longest[at] {
 					longest[at], group[at] = length, uint8(axis)
 				}
 			}
@@ -156,31 +158,22 @@ func innermost(shape []int64, axis int) []int {
 	return append(order, axis)
 }
 
-// inOrder is the columns in an order of axes.
-func inOrder(cols []column, order []int) []column {
-	keys := make([]column, len(order))
-	for k, axis := range order {
-		keys[k] = cols[axis]
-	}
-	return keys
-}
-
 // entriesIn lists the tensor's values, always in the same order, and how they stand in
 // the order of the given axes.
-func (t *Tensor) entriesIn(order []int) (entries, permutation, error) {
+func (t *Tensor) entriesIn(order []int) (entries, column.Permutation, error) {
 	plain, err := t.Canonical()
 	if err != nil {
-		return entries{}, permutation{}, err
+		return entries{}, column.Permutation{}, err
 	}
 	e, err := plain.valueEntries()
 	if err != nil || e.n == 0 {
-		return e, permutation{}, err
+		return e, column.Permutation{}, err
 	}
-	keys := inOrder(e.cols, order)
-	if ascending(e.n, keys) {
-		return e, permutation{}, nil
+	keys := column.InOrder(e.cols, order)
+	if column.Ascending(e.n, keys) {
+		return e, column.Permutation{}, nil
 	}
-	perm, _, err := sortedPermutation(e.n, keys)
+	perm, _, err := column.Sort(e.n, keys)
 	return e, perm, err
 }
 
@@ -189,7 +182,7 @@ func (t *Tensor) cut(e entries, group []uint8, formats []Format) (*Parts, error)
 	p := &Parts{}
 	opts := options{name: t.name}
 	for g, format := range formats {
-		list, err := chosen(e.n, func(i int) bool { return group[i] == uint8(g) })
+		list, err := column.Choose(e.n, func(i int) bool { return group[i] == uint8(g) })
 		if err != nil {
 			return nil, tensorError("%v", err)
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/lacuna-sparse/lacuna/tensor/internal/column"
 )
 
 // Operand is what an expression may be given for one of its tensors: a [*Tensor],
@@ -184,7 +186,7 @@ func (p *Parts) entries(memory *memoryLimit) (entries, error) {
 	lists := make([]entries, len(p.parts))
 	for k, t := range p.parts {
 		var err error
-		if lists[k], err = t.elementEntries(permutation{}, t.values.n); err != nil {
+		if lists[k], err = t.elementEntries(column.Permutation{}, t.values.n); err != nil {
 			return entries{}, err
 		}
 	}
@@ -203,46 +205,15 @@ func (p *Parts) checkDisjoint() error {
 	if p.Rank() == 0 {
 		return tensorError("parts 0 and 1 both store the only element: parts must be disjoint")
 	}
-	a, b, err := repeat(e.n, e.cols)
+	a, b, err := column.Repeated(e.n, e.cols)
 	if err != nil {
 		return tensorError("%v", err)
 	}
 	if a != b {
 		return tensorError("parts %d and %d both store the coordinate %s: parts must be disjoint",
-			p.partOf(a), p.partOf(b), coordinateString(e.cols, a))
+			p.partOf(a), p.partOf(b), column.Coordinate(e.cols, a))
 	}
 	return nil
-}
-
-// repeat finds two of n entries that have the same keys: the numbers are the same if there are none.
-func repeat(n int, keys []column) (a, b int, err error) {
-	perm, _, err := sortedPermutation(n, keys)
-	if err != nil {
-		return 0, 0, err
-	}
-	for i := 1; i < n; i++ {
-		if a, b := perm.at(i-1), perm.at(i); sameEntry(keys, a, b) {
-			return a, b, nil
-		}
-	}
-	return 0, 0, nil
-}
-
-func sameEntry(cols []column, a, b int) bool {
-	for _, c := range cols {
-		if c.at(a) != c.at(b) {
-			return false
-		}
-	}
-	return true
-}
-
-func coordinateString(cols []column, i int) string {
-	parts := make([]string, len(cols))
-	for axis, c := range cols {
-		parts[axis] = fmt.Sprint(c.at(i))
-	}
-	return "(" + strings.Join(parts, ",") + ")"
 }
 
 // partOf is the part that entry i of entries is of.

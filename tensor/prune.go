@@ -1,6 +1,10 @@
 package tensor
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/tensor/internal/column"
+)
 
 // Prune returns the tensor without the stored entries that equal its fill, in the same
 // format and with index arrays of the same types. Operations keep explicit zeros, so that
@@ -35,13 +39,13 @@ func (t *Tensor) prune(memory *memoryLimit) (*Tensor, error) {
 	}
 	sparse := t.format.SparseRank()
 	block, n := t.block(), t.levels[sparse-1].Crd.n
-	kept, err := chosen(n, t.differFromFill(block))
+	kept, err := column.Choose(n, t.differFromFill(block))
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}
-	levels, values, changed := t.Levels(), t.values, kept.len() < n
+	levels, values, changed := t.Levels(), t.values, kept.Len() < n
 	if changed {
-		if err := memory.admit(int64(kept.len()), block*t.DType().Size()+t.levels[sparse-1].Crd.dt.Size()); err != nil {
+		if err := memory.admit(int64(kept.Len()), block*t.DType().Size()+t.levels[sparse-1].Crd.dt.Size()); err != nil {
 			return nil, tensorError("%v", err)
 		}
 		if values, err = gatherBlocks(t.values, kept, block); err != nil {
@@ -53,7 +57,7 @@ func (t *Tensor) prune(memory *memoryLimit) (*Tensor, error) {
 		if kept, err = t.pruneSegment(levels, s, kept); err != nil {
 			return nil, levelError(seg.first, "%v", err)
 		}
-		changed = changed || s > 0 && kept.len() < t.levels[segments[s-1].last].Crd.n
+		changed = changed || s > 0 && kept.Len() < t.levels[segments[s-1].last].Crd.n
 	}
 	if !changed {
 		return t, nil
@@ -67,7 +71,7 @@ func (t *Tensor) prune(memory *memoryLimit) (*Tensor, error) {
 
 // pruneSegment writes the arrays of a segment's levels of which only some positions are kept. It returns which positions of
 // the segment before are: those with something under them. Each has as many Pos elements as the dense levels between have coordinates.
-func (t *Tensor) pruneSegment(levels []Level, s int, kept permutation) (parents permutation, err error) {
+func (t *Tensor) pruneSegment(levels []Level, s int, kept column.Permutation) (parents column.Permutation, err error) {
 	segments := t.format.segments()
 	seg, n, fanout := segments[s], 1, 0
 	if s > 0 {
@@ -77,12 +81,12 @@ func (t *Tensor) pruneSegment(levels []Level, s int, kept permutation) (parents 
 	if n > 0 {
 		fanout = (pos.n - 1) / n
 	}
-	ends, err := kept.below(pos)
+	ends, err := countBelow(kept, pos)
 	if err != nil {
 		return parents, err
 	}
-	parents, err = chosen(n, func(q int) bool { return s == 0 || ends.at(q*fanout) < ends.at((q+1)*fanout) })
-	if err != nil || kept.len() == t.levels[seg.last].Crd.n && parents.len() == n {
+	parents, err = column.Choose(n, func(q int) bool { return s == 0 || ends.At(q*fanout) < ends.At((q+1)*fanout) })
+	if err != nil || kept.Len() == t.levels[seg.last].Crd.n && parents.Len() == n {
 		return parents, err
 	}
 	for k := seg.first; k <= seg.last; k++ {
@@ -90,52 +94,37 @@ func (t *Tensor) pruneSegment(levels []Level, s int, kept permutation) (parents 
 			return parents, err
 		}
 	}
-	list, err := parents.spread(int64(fanout))
+	list, err := spread(parents, int64(fanout))
 	if err != nil {
 		return parents, err
 	}
-	if levels[seg.first].Pos, err = MakeArray(pos.dt, list.len()+1); err != nil {
+	if levels[seg.first].Pos, err = MakeArray(pos.dt, list.Len()+1); err != nil {
 		return parents, err
 	}
-	for i := range list.len() {
-		setIndex(levels[seg.first].Pos, i+1, ends.at(list.at(i)+1))
+	for i := range list.Len() {
+		setIndex(levels[seg.first].Pos, i+1, ends.At(list.At(i)+1))
 	}
 	return parents, err
 }
 
 // gatherBlocks returns the blocks of so many elements that a list names.
-func gatherBlocks(a Array, list permutation, block int) (Array, error) {
+func gatherBlocks(a Array, list column.Permutation, block int) (Array, error) {
 	if block == 1 {
 		return gather(a, list)
 	}
-	out, err := MakeArray(a.dt, list.len()*block)
+	out, err := MakeArray(a.dt, list.Len()*block)
 	if err != nil {
 		return out, err
 	}
 	size := block * a.dt.Size()
 	from, to := a.Raw(), out.Raw()
-	for i, n := 0, list.len(); i < n; { // what stands side by side goes at once
-		first, j := list.at(i), i+1
-		for j < n && list.at(j) == first+j-i {
+	for i, n := 0, list.Len(); i < n; { // what stands side by side goes at once
+		first, j := list.At(i), i+1
+		for j < n && list.At(j) == first+j-i {
 			j++
 		}
 		copy(to[i*size:j*size], from[first*size:])
 		i = j
-	}
-	return out, nil
-}
-
-// below is how many of the places that a list names in ascending order are below each element of an ascending array.
-func (p permutation) below(pos Array) (column, error) {
-	out, err := makeColumn(pos.n, uint64(p.len()))
-	if err != nil {
-		return out, err
-	}
-	j, n := 0, p.len()
-	for i := range pos.n {
-		for end := int(pos.At64(i)); j < n && p.at(j) < end; j++ {
-		}
-		out.set(i, uint64(j))
 	}
 	return out, nil
 }

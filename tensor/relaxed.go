@@ -3,6 +3,8 @@ package tensor
 import (
 	"math"
 	"slices"
+
+	"github.com/lacuna-sparse/lacuna/tensor/internal/column"
 )
 
 // standard stores the tensor in the standard format of its own: sorted, with the values of
@@ -23,7 +25,7 @@ func (t *Tensor) standard() (*Tensor, error) {
 	}
 	list := t.blockEntries
 	if t.block() != 1 && !t.format.unique() {
-		list = func() (entries, error) { return t.elementEntries(permutation{}, t.values.n) }
+		list = func() (entries, error) { return t.elementEntries(column.Permutation{}, t.values.n) }
 	}
 	e, err := list()
 	if err != nil {
@@ -77,7 +79,7 @@ func (t *Tensor) lookUpAll(coord []int64) (Scalar, bool) {
 	if err != nil {
 		panic("BUG: no room for one element: " + err.Error())
 	}
-	b := &assembler{entries: entries{values: t.values}, perm: permutation{column{u64: places}}}
+	b := &assembler{entries: entries{values: t.values}, perm: column.Permutation{Column: column.Column{U64: places}}}
 	b.sum(out, 0, 0, len(places))
 	return out.Scalar(0), true
 }
@@ -109,16 +111,16 @@ func validateUnsorted(t *Tensor, seg segment, repeats bool) error {
 		return nil
 	}
 	pos, n := t.levels[seg.first].Pos, t.levels[seg.first].Crd.n
-	parents, err := makeColumn(n, uint64(pos.n))
+	parents, err := column.Make(n, uint64(pos.n))
 	if err != nil {
 		return levelError(seg.first, "%v", err)
 	}
 	for p := range pos.n - 1 {
 		for q := pos.At64(p); q < pos.At64(p+1); q++ {
-			parents.set(int(q), uint64(p))
+			parents.Set(int(q), uint64(p))
 		}
 	}
-	keys := []column{parents}
+	keys := []column.Column{parents}
 	for k := seg.first; k <= seg.last; k++ {
 		key, err := widened(t.levels[k].Crd, maxCoordinate(t.levels[k].Size))
 		if err != nil {
@@ -126,7 +128,7 @@ func validateUnsorted(t *Tensor, seg segment, repeats bool) error {
 		}
 		keys = append(keys, key)
 	}
-	a, b, err := repeat(n, keys)
+	a, b, err := column.Repeated(n, keys)
 	if err != nil {
 		return levelError(seg.first, "%v", err)
 	}
@@ -193,7 +195,7 @@ func splitSegment(levels []Level, seg segment, limit int) error {
 	if err != nil {
 		return err
 	}
-	from, err := makeColumn(n, uint64(below.n)) // the position each piece is of
+	from, err := column.Make(n, uint64(below.n)) // the position each piece is of
 	if err != nil {
 		return err
 	}
@@ -201,14 +203,14 @@ func splitSegment(levels []Level, seg segment, limit int) error {
 	for p := range below.n - 1 {
 		for i := range pieces(p) {
 			setIndex(cuts, q, uint64(below.At64(p))+uint64(i)*uint64(limit))
-			from.set(q, uint64(p))
+			from.Set(q, uint64(p))
 			q++
 		}
 	}
 	setIndex(cuts, n, uint64(below.At64(below.n-1)))
 	levels[seg.last+1].Pos = cuts
 	for k := seg.first; k <= seg.last; k++ {
-		if levels[k].Crd, err = gather(levels[k].Crd, permutation{from}); err != nil {
+		if levels[k].Crd, err = gather(levels[k].Crd, column.Permutation{Column: from}); err != nil {
 			return err
 		}
 	}
@@ -221,10 +223,10 @@ func splitSegment(levels []Level, seg segment, limit int) error {
 	if uint64(n) > dt.maxIndex() {
 		dt = narrowestIndex(uint64(n))
 	}
-	moved, err := permutation{from}.below(pos)
+	moved, err := countBelow(column.Permutation{Column: from}, pos)
 	if err != nil {
 		return err
 	}
-	levels[seg.first].Pos, err = moved.typed(dt)
+	levels[seg.first].Pos, err = typed(moved, dt)
 	return err
 }

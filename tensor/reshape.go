@@ -3,6 +3,8 @@ package tensor
 import (
 	"math/big"
 	"slices"
+
+	"github.com/lacuna-sparse/lacuna/tensor/internal/column"
 )
 
 // Transpose returns the tensor with its axes in another order: axis k of the result is axis
@@ -299,7 +301,7 @@ func (r *reshaping) entries() (entries, error) {
 		e.n = 0
 	}
 	if e.n == 0 {
-		e.cols, e.order = make([]column, len(r.shape)), nil
+		e.cols, e.order = make([]column.Column, len(r.shape)), nil
 		return e, nil
 	}
 	stored := r.format.Order()

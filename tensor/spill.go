@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/tensor/internal/column"
 )
 
 // spill is what a builder keeps in a file: runs of sorted entries, each its coordinates and the bytes of its value. Runs
@@ -49,10 +51,10 @@ func (b *Builder[T]) write() error {
 	var word [8]byte
 	for i := range b.values {
 		for _, list := range b.coords {
-			binary.NativeEndian.PutUint64(word[:], uint64(list[perm.at(i)]))
+			binary.NativeEndian.PutUint64(word[:], uint64(list[perm.At(i)]))
 			w.Write(word[:]) // an error comes again with Flush
 		}
-		w.Write(bytesOf(&b.values[perm.at(i)]))
+		w.Write(bytesOf(&b.values[perm.At(i)]))
 	}
 	if err := w.Flush(); err != nil {
 		return spillError(err)
@@ -143,16 +145,16 @@ func (b *Builder[T]) filed(number int, part io.Reader) *run[T] {
 }
 
 // held is the run of the entries in memory.
-func (b *Builder[T]) held(perm permutation) *run[T] {
+func (b *Builder[T]) held(perm column.Permutation) *run[T] {
 	i, coords, values := 0, b.coords, b.values
 	return &run[T]{number: len(b.spill.ends), coord: make([]int64, len(coords)), next: func(r *run[T]) (bool, error) {
 		if i == len(values) {
 			return false, nil
 		}
 		for axis, list := range coords {
-			r.coord[axis] = list[perm.at(i)]
+			r.coord[axis] = list[perm.At(i)]
 		}
-		r.value = values[perm.at(i)]
+		r.value = values[perm.At(i)]
 		i++
 		return true, nil
 	}}

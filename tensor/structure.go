@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/lacuna-sparse/lacuna/tensor/internal/column"
 )
 
 // Structure says which part of a matrix is stored, and how the rest follows. A tensor
@@ -188,7 +190,7 @@ func (t *Tensor) checkStructure() error {
 		return tensorError("%v", err)
 	}
 	for p := range e.n {
-		i, j := int64(e.cols[0].at(p)), int64(e.cols[1].at(p))
+		i, j := int64(e.cols[0].At(p)), int64(e.cols[1].At(p))
 		if !t.structure.Stores(i, j) {
 			return tensorError("%v: an entry is stored at (%d,%d), outside the triangle", t.structure, i, j)
 		}
@@ -249,7 +251,7 @@ func (t *Tensor) expand() (*Tensor, error) {
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}
-	off, err := chosen(e.n, func(p int) bool { return e.cols[0].at(p) != e.cols[1].at(p) })
+	off, err := column.Choose(e.n, func(p int) bool { return e.cols[0].At(p) != e.cols[1].At(p) })
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}
@@ -321,7 +323,7 @@ func (t *Tensor) fold(s Structure) (*Tensor, error) {
 		return nil, tensorError("%v", err)
 	}
 	for p := range e.n {
-		i, j := int64(e.cols[0].at(p)), int64(e.cols[1].at(p))
+		i, j := int64(e.cols[0].At(p)), int64(e.cols[1].At(p))
 		x, image := e.values.Scalar(p), whole.At(j, i)
 		if mirrored := s.Mirror(x); i == j && !mirrored.equals(image) {
 			return nil, tensorError("not %v: the element at (%d,%d), on the diagonal, is %v: it would have to be its own mirror image %v", s, i, j, x, mirrored)
@@ -329,7 +331,7 @@ func (t *Tensor) fold(s Structure) (*Tensor, error) {
 			return nil, tensorError("not %v: the element at (%d,%d) is %v, that at (%d,%d) is %v", s, i, j, x, j, i, image)
 		}
 	}
-	list, err := chosen(e.n, func(p int) bool { return s.Stores(int64(e.cols[0].at(p)), int64(e.cols[1].at(p))) })
+	list, err := column.Choose(e.n, func(p int) bool { return s.Stores(int64(e.cols[0].At(p)), int64(e.cols[1].At(p))) })
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"math/cmplx"
 	"slices"
 	"sort"
+
+	"github.com/lacuna-sparse/lacuna/tensor/internal/column"
 )
 
 // Change is what [Update] does to one element: see [Set] and [Delete].
@@ -257,7 +259,7 @@ func coordinate(k int) func(e *edit) Scalar {
 
 // rebuilt is the tensor with edits, by way of a list of all entries.
 func (t *Tensor) rebuilt(edits []edit) (*Tensor, error) {
-	e, err := t.elementEntries(permutation{}, t.values.n)
+	e, err := t.elementEntries(column.Permutation{}, t.values.n)
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}
@@ -266,7 +268,7 @@ func (t *Tensor) rebuilt(edits []edit) (*Tensor, error) {
 		edit := &edits[i]
 		edit.at, edit.stored = sort.Find(e.n, func(p int) int {
 			for k, axis := range order {
-				if c := cmp.Compare(uint64(edit.coord[k]), e.cols[axis].at(p)); c != 0 {
+				if c := cmp.Compare(uint64(edit.coord[k]), e.cols[axis].At(p)); c != 0 {
 					return c
 				}
 			}
@@ -277,9 +279,9 @@ func (t *Tensor) rebuilt(edits []edit) (*Tensor, error) {
 	if len(edits) == 0 {
 		return t.Share(), nil
 	}
-	out := entries{n: e.n + added - dropped, cols: make([]column, len(e.cols)), block: 1, order: order, distinct: true}
+	out := entries{n: e.n + added - dropped, cols: make([]column.Column, len(e.cols)), block: 1, order: order, distinct: true}
 	for k, axis := range order {
-		a, err := splice(e.cols[axis].array(), out.n, edits, coordinate(k))
+		a, err := splice(arrayOf(e.cols[axis]), out.n, edits, coordinate(k))
 		if err != nil {
 			return nil, tensorError("%v", err)
 		}

@@ -1,4 +1,4 @@
-package tensor
+package column
 
 import (
 	"cmp"
@@ -16,7 +16,7 @@ func TestSortedPermutation(t *testing.T) {
 		most             uint64
 	}{{0, 1, 0, 9}, {1, 1, 1, 0}, {1000, 1, 1, 300}, {1000, 1, 2, 300}, {1000, 1, 16, 1999}, {1000, 1, 17, 999}, {1000, 1, 2, math.MaxUint32 - 1},
 		{1000, 1, 0, 5}, {1000, 1, 0, math.MaxUint64 - 1}, {500, 2, 0, 7}, {500, 2, 3, 1 << 30}, {500, 3, 0, 1 << 40}} {
-		keys := make([]column, c.columns)
+		keys := make([]Column, c.columns)
 		for k := range keys {
 			values := make([]uint64, c.n)
 			for i := range values {
@@ -26,33 +26,36 @@ func TestSortedPermutation(t *testing.T) {
 				slices.Sort(values[run*c.n/c.runs : (run+1)*c.n/c.runs])
 			}
 			var err error
-			if keys[k], err = makeColumn(c.n, c.most); err != nil {
+			if keys[k], err = Make(c.n, c.most); err != nil {
 				t.Fatal(err)
 			}
 			for i, v := range values {
-				keys[k].set(i, v)
+				keys[k].Set(i, v)
 			}
 		}
-		want := identity(c.n)
+		want := make([]int, c.n)
+		for i := range want {
+			want[i] = i
+		}
 		slices.SortStableFunc(want, func(a, b int) int {
 			for _, key := range keys {
-				if d := cmp.Compare(key.at(a), key.at(b)); d != 0 {
+				if d := cmp.Compare(key.At(a), key.At(b)); d != 0 {
 					return d
 				}
 			}
 			return 0
 		})
-		perm, sorted, err := sortedPermutation(c.n, keys)
+		perm, sorted, err := Sort(c.n, keys)
 		if err != nil || len(sorted) == 0 {
 			t.Fatalf("%+v: %v, %d columns in order", c, err, len(sorted))
 		}
 		for i, j := range want {
-			if perm.at(i) != j {
-				t.Fatalf("%+v: entry %d of the order is %d, want %d", c, i, perm.at(i), j)
+			if perm.At(i) != j {
+				t.Fatalf("%+v: entry %d of the order is %d, want %d", c, i, perm.At(i), j)
 			}
 			for k, col := range sorted {
-				if col.at(i) != keys[k].at(j) {
-					t.Fatalf("%+v: column %d has %d at %d, want %d", c, k, col.at(i), i, keys[k].at(j))
+				if col.At(i) != keys[k].At(j) {
+					t.Fatalf("%+v: column %d has %d at %d, want %d", c, k, col.At(i), i, keys[k].At(j))
 				}
 			}
 		}

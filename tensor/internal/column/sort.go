@@ -1,0 +1,215 @@
+package column
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// radixBits is the most bits that one pass of the radix sort distinguishes: its
+// counters fit in the first-level cache.
+const radixBits = 11
+
+// Sort is the stable order of n entries by the key columns, the
+// first the most significant. It is a radix sort from the least significant
+// digit, over as many columns at once as fit in a machine word. It also returns
+// the leading columns in that order: those of the last word sorted by, which
+// need no gathering; there is at least one.
+func Sort(n int, keys []Column) (Permutation, []Column, error) {
+	perm, err := Make(n, uint64(n))
+	if err != nil {
+		return Permutation{}, nil, err
+	}
+	if len(keys) == 1 && keys[0].U32 != nil && perm.U32 != nil && inLongRuns(keys[0].U32) {
+		sorted, err := mergedRuns(keys[0].U32, perm.U32)
+		return Permutation{Column: perm}, []Column{{U32: sorted}}, err
+	}
+	for i := range perm.U32 {
+		perm.U32[i] = uint32(i)
+	}
+	for i := range perm.U64 {
+		perm.U64[i] = uint64(i)
+	}
+	var sorted []Column
+	for last := len(keys); last > 0; {
+		first, width := last, 0
+		for first > 0 {
+			w := bits.Len64(keys[first-1].Maximum())
+			if width+w > 64 {
+				break
+			}
+			first, width = first-1, width+w
+		}
+		order := Permutation{Column: perm}
+		if last == len(keys) {
+			order = Permutation{} // as they are
+		}
+		word, err := packColumns(order, keys[first:last], n, width)
+		if err != nil {
+			return Permutation{}, nil, err
+		}
+		if err := sortWord(&word, &perm, width); err != nil {
+			return Permutation{}, nil, err
+		}
+		if first == 0 {
+			if sorted, err = unpackColumns(word, keys[:last]); err != nil {
+				return Permutation{}, nil, err
+			}
+		}
+		last = first
+	}
+	return Permutation{Column: perm}, sorted, nil
+}
+
+// inLongRuns reports whether keys are a few lists in ascending order one after the other, of numbers that are not many more than
+// the keys: counting them then goes through memory in order, once, where a digit at a time takes several passes.
+func inLongRuns(keys []uint32) bool {
+	runs, most := 1, uint32(0)
+	for i, key := range keys {
+		if i > 0 && key < keys[i-1] {
+			if runs++; runs > 16 {
+				return false
+			}
+		}
+		most = max(most, key)
+	}
+	return uint64(most) < 2*uint64(len(keys))
+}
+
+// mergedRuns are keys in order, and sets perm to where each was.
+func mergedRuns(keys, perm []uint32) ([]uint32, error) {
+	begin := make([]uint32, int(slices.Max(keys))+2)
+	sorted, err := Make(len(keys), math.MaxUint32)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range keys {
+		begin[int(key)+1]++
+	}
+	Cumulate(Column{U32: begin})
+	for i, key := range keys {
+		to := begin[key]
+		begin[key] = to + 1
+		sorted.U32[to], perm[to] = key, uint32(i)
+	}
+	return sorted.U32, nil
+}
+
+// widthMax is the largest number of the given number of bits.
+func widthMax(width int) uint64 {
+	if width == 0 {
+		return 0
+	}
+	return 1<<uint(width-1)<<1 - 1
+}
+
+// packColumns joins key columns, in the order of perm, into one of width bits,
+// the first column uppermost.
+func packColumns(perm Permutation, keys []Column, n, width int) (Column, error) {
+	word, err := Make(n, widthMax(width))
+	if err != nil {
+		return Column{}, err
+	}
+	if len(keys) == 1 && perm.Identity() {
+		word.CopyShifted(0, keys[0], 0)
+		return word, nil
+	}
+	for k, key := range keys {
+		shift := uint(bits.Len64(key.Maximum()))
+		for i := range word.U32 {
+			v := uint32(key.At(perm.At(i)))
+			if k > 0 {
+				v |= word.U32[i] << shift
+			}
+			word.U32[i] = v
+		}
+		for i := range word.U64 {
+			v := key.At(perm.At(i))
+			if k > 0 {
+				v |= word.U64[i] << shift
+			}
+			word.U64[i] = v
+		}
+	}
+	return word, nil
+}
+
+// unpackColumns splits a word of joined columns into columns like keys.
+func unpackColumns(word Column, keys []Column) ([]Column, error) {
+	if len(keys) == 1 && (word.U32 == nil) == (keys[0].U32 == nil) {
+		return []Column{word}, nil
+	}
+	out := make([]Column, len(keys))
+	shift := uint(0)
+	for k := len(keys) - 1; k >= 0; k-- {
+		var err error
+		if out[k], err = ofWidth(word.Len(), keys[k].U64 != nil); err != nil {
+			return nil, err
+		}
+		width := bits.Len64(keys[k].Maximum())
+		mask := widthMax(width)
+		for i := range out[k].U32 {
+			out[k].U32[i] = uint32(word.At(i) >> shift & mask)
+		}
+		for i := range out[k].U64 {
+			out[k].U64[i] = word.At(i) >> shift & mask
+		}
+		shift += uint(width)
+	}
+	return out, nil
+}
+
+// sortWord stably sorts a column of width bits, and perm along with it.
+func sortWord(word, perm *Column, width int) error {
+	if width == 0 {
+		return nil
+	}
+	n := perm.Len()
+	otherPerm, err := Make(n, uint64(n))
+	if err != nil {
+		return err
+	}
+	other, err := Make(n, widthMax(width))
+	if err != nil {
+		return err
+	}
+	passes := (width + radixBits - 1) / radixBits
+	digit := (width + passes - 1) / passes
+	for pass := range passes {
+		shift := uint(pass * digit)
+		switch {
+		case perm.U32 != nil && word.U32 != nil:
+			radixPass(word.U32, other.U32, perm.U32, otherPerm.U32, shift, digit)
+		case perm.U32 != nil:
+			radixPass(word.U64, other.U64, perm.U32, otherPerm.U32, shift, digit)
+		case word.U32 != nil:
+			radixPass(word.U32, other.U32, perm.U64, otherPerm.U64, shift, digit)
+		default:
+			radixPass(word.U64, other.U64, perm.U64, otherPerm.U64, shift, digit)
+		}
+		*word, other = other, *word
+		*perm, otherPerm = otherPerm, *perm
+	}
+	return nil
+}
+
+// radixPass moves keys and the permutation with them to a stable order by the
+// digit of the given number of bits at shift.
+func radixPass[K, I uint32 | uint64](keys, keysOut []K, perm, permOut []I, shift uint, digit int) {
+	var next [1 << radixBits]int
+	mask := K(1)<<digit - 1
+	for _, key := range keys {
+		next[key>>shift&mask]++
+	}
+	sum := 0
+	for d := range 1 << digit {
+		sum, next[d] = sum+next[d], sum
+	}
+	for i, key := range keys {
+		d := key >> shift & mask
+		to := next[d]
+		next[d]++
+		keysOut[to] = key
+		permOut[to] = perm[i]
+	}
+}
