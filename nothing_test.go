@@ -176,7 +176,7 @@ func takesTensor(f *ast.FuncType) bool {
 // zeroTypes are the zero values of the exported types with methods, by package.
 var zeroTypes = map[string][]any{
 	".": {new(lacuna.Session), new(lacuna.Kernel), new(lacuna.Prepared), new(lacuna.Gradient), new(lacuna.HostError), new(lacuna.InternalError), new(lacuna.Func[float64])},
-	"tensor": {new(tensor.Array), new(tensor.Attributes), new(tensor.Blocks), new(tensor.Builder[float64]), new(tensor.DType), new(tensor.Fields), new(tensor.Foreign),
+	"tensor": {new(tensor.Array), new(tensor.Attributes), new(tensor.Blocks), new(tensor.DType), new(tensor.Fields), new(tensor.Foreign),
 		new(tensor.Fibre[float64]), new(tensor.Format), new(tensor.FormatError), new(tensor.Indices), new(tensor.LevelFlags), new(tensor.LevelKind), new(tensor.LevelType),
 		new(tensor.ParseError), new(tensor.Parts), new(tensor.PhysicalKind), new(tensor.Pooled), new(tensor.Property), new(tensor.Scalar),
 		new(tensor.Statistics), new(tensor.Structure), new(tensor.Tensor), new(tensor.Window)},

@@ -143,6 +143,20 @@ func (b *assembler) sum(out Array, slot, lo, hi int) {
 	}
 }
 
+// Total is the sum of all elements in their order, for Bool the disjunction, 0 of none: what a tensor stores where these are the values of one coordinate.
+func (a Array) Total() Scalar {
+	if a.n == 0 {
+		return Zero(a.dt)
+	}
+	out, err := MakeArray(a.dt, 1)
+	if err != nil {
+		panic("BUG: no room for one element: " + err.Error())
+	}
+	b := &assembler{entries: entries{values: a}}
+	b.sum(out, 0, 0, a.n)
+	return out.Scalar(0)
+}
+
 // sumAs is sum for types whose Go addition is theirs; integers wrap, so signed
 // ones are added as unsigned.
 func sumAs[T uint8 | uint16 | uint32 | uint64 | float32 | float64 | complex64 | complex128](b *assembler, out Array, slot, lo, hi int) {

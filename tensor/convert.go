@@ -14,7 +14,7 @@ import (
 // block, of sums); explicit zeros are stored. Slices are shared where the entries are in
 // storage order already and the tensor has its coordinates in that width (see
 // [WithIndexTypes]): do not write to them. The error is a
-// [*FormatError] whose Level is -1 and whose Position is the entry. A [Builder] takes entries
+// [*FormatError] whose Level is -1 and whose Position is the entry. A Builder of package from takes entries
 // one by one.
 func FromCoords[I Index](shape []int64, format Format, coords [][]I, values Array, opts ...Option) (*Tensor, error) {
 	arrays := make([]Array, len(coords))

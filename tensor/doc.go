@@ -55,7 +55,6 @@
 //	new.go            tensors of existing arrays, checked (validate.go); make.go: of the usual formats; options.go
 //	convert.go        Convert and FromCoords: entries (listentries.go lists them) mapped, sorted and put into levels
 //	                  (mapentries.go, assemble.go, assemblevalues.go); columns.go: the columns of internal/column as arrays
-//	builder.go        Builder: entries one by one; spill.go: more of them than memory holds
 //	json.go, unchecked.go   tensors as JSON; for the compiler's own packages, without checks
 //
 //	reshape.go        Transpose and other shapes; concat.go, window.go, prune.go

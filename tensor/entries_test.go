@@ -65,18 +65,17 @@ func TestFibres(t *testing.T) {
 		for k := range shape {
 			shape[k] = rapid.Int64Range(0, 4).Draw(r, "size")
 		}
-		b := NewBuilder[float64](drawFormat(r, rank, "format"), KeepLast)
+		format, coords, values := drawFormat(r, rank, "format"), make([][]int64, rank), []float64{}
 		if total, _ := product(shape); total > 0 {
 			for k := range rapid.IntRange(0, 20).Draw(r, "entries") {
-				at := make([]int64, rank)
-				for axis := range at {
-					at[axis] = rapid.Int64Range(0, shape[axis]-1).Draw(r, "coordinate")
+				for axis := range coords {
+					coords[axis] = append(coords[axis], rapid.Int64Range(0, shape[axis]-1).Draw(r, "coordinate"))
 				}
-				b.Add(float64(k+1), at...)
+				values = append(values, float64(k+1))
 			}
 		}
 		pos := rapid.SampledFrom([]DType{Invalid, Int64, Uint16}).Draw(r, "types")
-		a, err := b.Build(shape, WithIndexTypes(pos, pos), WithFill(Float(Float64, -1)))
+		a, err := FromCoords(shape, format, coords, ArrayOf(values), WithIndexTypes(pos, pos), WithFill(Float(Float64, -1)))
 		if err != nil {
 			r.Fatal(err)
 		}

@@ -293,22 +293,10 @@ func ExampleNewDense() {
 	// 2x3 f32 D, 6 stored, fill 0 <nil> 4
 }
 
-// Entries that come one by one, in any order.
-func ExampleBuilder() {
-	b := tensor.NewBuilder[float64](tensor.CSR, tensor.Sum)
-	b.SpillTo("", 1<<20) // if there are many, a million at a time waits in a file
-	for i := range int64(4) {
-		b.Add(1, 3-i, i%2)
-		b.Add(0.5, 3-i, i%2)
-	}
-	a, err := b.Build(nil)
-	fmt.Println(a, err)
-	for at, v := range tensor.Entries[float64](a) {
-		fmt.Print(at, " ", v, "  ")
-	}
-	// Output:
-	// 4x2 f64 CSR, 4 stored, fill 0 <nil>
-	// [0 1] 1.5  [1 0] 1.5  [2 1] 1.5  [3 0] 1.5
+// Values at one coordinate are summed in their order; those of half precision with more digits, and rounded once.
+func ExampleArray_Total() {
+	fmt.Println(tensor.ArrayOf([]int8{100, 27, 1}).Total(), tensor.ArrayOf([]bool{false, true}).Total())
+	// Output: -128 true
 }
 
 // Entries come in storage order, here by columns, whatever the types of the indices.

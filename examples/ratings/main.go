@@ -32,7 +32,7 @@ func run(ctx context.Context, path string) error {
 		return err
 	}
 	defer in.Close()
-	R, names, err := from.Edges[float64](in, tensor.CSR, tensor.KeepLast)
+	R, names, err := from.Edges[float64](in, tensor.CSR, from.KeepLast)
 	if err != nil {
 		return err
 	}

@@ -49,13 +49,13 @@ func (n *Names) number(name string) int64 {
 // Edges makes a tensor of lines such as "alice,heidi,4.5" in CSV: a name for each axis, and the value, which is 1, or true,
 // where it is left out on every line. Each axis has a dictionary of its own, which numbers its names as they come. Lines that begin with #
 // are comments. To read files with other commas, or with a header, set up a [csv.Reader] and call [Records].
-func Edges[T tensor.Element](r io.Reader, format tensor.Format, on tensor.OnDuplicate, opts ...tensor.Option) (*tensor.Tensor, []*Names, error) {
+func Edges[T tensor.Element](r io.Reader, format tensor.Format, on OnDuplicate, opts ...tensor.Option) (*tensor.Tensor, []*Names, error) {
 	return Records[T](reader(r), format, on, make([]*Names, format.Rank()), opts...)
 }
 
 // Graph is [Edges] for lines "from,to" or "from,to,weight" between nodes of one kind: all axes share a dictionary, and the
 // matrix is square.
-func Graph[T tensor.Element](r io.Reader, format tensor.Format, on tensor.OnDuplicate, opts ...tensor.Option) (*tensor.Tensor, *Names, error) {
+func Graph[T tensor.Element](r io.Reader, format tensor.Format, on OnDuplicate, opts ...tensor.Option) (*tensor.Tensor, *Names, error) {
 	shared, names := &Names{}, make([]*Names, format.Rank())
 	for axis := range names {
 		names[axis] = shared
@@ -72,7 +72,7 @@ func reader(r io.Reader) *csv.Reader {
 
 // Records is [Edges] for a reader as the caller has set it up, and with a dictionary for each axis: nil is a new one, and
 // one that has names already goes on with them. The extent of an axis is the number of its names.
-func Records[T tensor.Element](r *csv.Reader, format tensor.Format, on tensor.OnDuplicate, names []*Names, opts ...tensor.Option) (*tensor.Tensor, []*Names, error) {
+func Records[T tensor.Element](r *csv.Reader, format tensor.Format, on OnDuplicate, names []*Names, opts ...tensor.Option) (*tensor.Tensor, []*Names, error) {
 	rank := format.Rank()
 	if len(names) != rank {
 		return nil, nil, fmt.Errorf("from.Records: %d dictionaries are given, format %v has %d axes", len(names), format, rank)
@@ -84,7 +84,7 @@ func Records[T tensor.Element](r *csv.Reader, format tensor.Format, on tensor.On
 		}
 	}
 	r.ReuseRecord = true
-	b := tensor.NewBuilder[T](format, on)
+	b := NewBuilder[T](format, on)
 	at := make([]int64, rank)
 	for {
 		record, err := r.Read()

@@ -1,10 +1,10 @@
 // Package from makes tensors of what Go programs have at hand: slices of structs, lists of edges with names in CSV,
 // images.
 //
-//	ratings, err := from.Structs[float64](list, tensor.CSR, tensor.KeepLast)
-//	G, names, err := from.Graph[float64](file, tensor.CSR, tensor.Sum)
+//	ratings, err := from.Structs[float64](list, tensor.CSR, from.KeepLast)
+//	G, names, err := from.Graph[float64](file, tensor.CSR, from.Sum)
 //
-// Entries that come one by one are for a [tensor.Builder], on which this package stands.
+// Entries that come one by one are for a [Builder], on which the rest of this package stands.
 package from
 
 import (
@@ -19,12 +19,12 @@ import (
 // Structs makes a tensor of a slice of structs, one entry of each. The field tagged `tensor:"value"` is the value, those
 // tagged `tensor:"0"`, `tensor:"1"` and so on are the coordinates, integers; other fields are left alone. Without a field for
 // the value every entry is 1, or true. A value that T cannot hold is an error. The shape is the smallest that has room for all.
-func Structs[T tensor.Element, S any](list []S, format tensor.Format, on tensor.OnDuplicate, opts ...tensor.Option) (*tensor.Tensor, error) {
+func Structs[T tensor.Element, S any](list []S, format tensor.Format, on OnDuplicate, opts ...tensor.Option) (*tensor.Tensor, error) {
 	value, axes, err := fields(reflect.TypeFor[S](), format.Rank())
 	if err != nil {
 		return nil, err
 	}
-	b := tensor.NewBuilder[T](format, on)
+	b := NewBuilder[T](format, on)
 	at := make([]int64, len(axes))
 	one, err := goValue[T](reflect.ValueOf(true))
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/graph/simple"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/lacuna-sparse/lacuna/tensor/from"
 )
 
 // FromGraph is the adjacency matrix of a graph, in CSR: element (i,j) is the weight of the edge from node i to node j, or 1 if the
@@ -28,7 +29,7 @@ func FromGraph(g graph.Graph) (adjacency *tensor.Tensor, ids []int64, err error)
 		number[id] = int64(i)
 	}
 	weighted, _ := g.(graph.Weighted)
-	b := tensor.NewBuilder[float64](tensor.CSR, tensor.Refuse)
+	b := from.NewBuilder[float64](tensor.CSR, from.Refuse)
 	for i, id := range ids {
 		for to := g.From(id); to.Next(); {
 			other, w := to.Node().ID(), 1.0

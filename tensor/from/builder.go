@@ -1,8 +1,9 @@
-package tensor
+package from
 
 import (
 	"math"
 
+	"github.com/lacuna-sparse/lacuna/tensor"
 	"github.com/lacuna-sparse/lacuna/tensor/internal/column"
 )
 
@@ -20,8 +21,8 @@ const (
 
 // Builder makes a tensor of entries that come one by one, in any order. Only [NewBuilder] makes one that is ready: Build of another is an error. It
 // is used by one goroutine at a time.
-type Builder[T Element] struct {
-	format    Format
+type Builder[T tensor.Element] struct {
+	format    tensor.Format
 	duplicate OnDuplicate
 	shape     []int64 // that the entries have so far
 	coords    [][]int64
@@ -31,14 +32,14 @@ type Builder[T Element] struct {
 }
 
 // NewBuilder returns a builder of a tensor in a format.
-func NewBuilder[T Element](format Format, on OnDuplicate) *Builder[T] {
+func NewBuilder[T tensor.Element](format tensor.Format, on OnDuplicate) *Builder[T] {
 	b := &Builder[T]{format: format, duplicate: on}
 	b.shape, b.coords = make([]int64, format.Rank()), make([][]int64, format.Rank())
 	return b
 }
 
 // notMade is the error of builders that [NewBuilder] has not made.
-var notMade = tensorError("the Builder is none that NewBuilder has made")
+var notMade = tensor.Errorf(-1, "the Builder is none that NewBuilder has made")
 
 // made reports whether NewBuilder has made the builder.
 func (b *Builder[T]) made() bool { return b != nil && b.coords != nil }
@@ -69,7 +70,7 @@ func (b *Builder[T]) Add(v T, coord ...int64) {
 }
 
 // failf keeps the first error.
-func (b *Builder[T]) failf(format string, args ...any) { b.keep(tensorError(format, args...)) }
+func (b *Builder[T]) failf(format string, args ...any) { b.keep(tensor.Errorf(-1, format, args...)) }
 
 func (b *Builder[T]) keep(err error) {
 	if b.err == nil {
@@ -100,30 +101,30 @@ func (b *Builder[T]) SpillTo(dir string, entries int) {
 }
 
 // Build makes the tensor and leaves the builder empty. A nil shape is the smallest that has room for all entries. Options
-// are those of [FromCoords].
-func (b *Builder[T]) Build(shape []int64, opts ...Option) (*Tensor, error) {
+// are those of [tensor.FromCoords].
+func (b *Builder[T]) Build(shape []int64, opts ...tensor.Option) (*tensor.Tensor, error) {
 	if !b.made() {
-		return nil, named(notMade, collect(opts).name)
+		return nil, tensor.Named(notMade, opts...)
 	}
 	t, err := b.build(shape, opts)
 	b.spill.remove()
 	*b = *NewBuilder[T](b.format, b.duplicate)
-	return t, named(err, collect(opts).name)
+	return t, tensor.Named(err, opts...)
 }
 
-func (b *Builder[T]) build(shape []int64, opts []Option) (*Tensor, error) {
+func (b *Builder[T]) build(shape []int64, opts []tensor.Option) (*tensor.Tensor, error) {
 	if b.err != nil {
 		return nil, b.err
 	}
 	if shape == nil {
 		shape = b.shape
 	}
-	if err := checkShape(shape, b.format); err != nil {
-		return nil, err
+	if len(shape) != len(b.shape) {
+		return tensor.FromCoords(shape, b.format, b.coords, tensor.ArrayOf(b.values)) // which says so
 	}
 	for axis, n := range b.shape {
 		if n > shape[axis] {
-			return nil, tensorError("an entry has the coordinate %d: axis %d has the size %d", n-1, axis, shape[axis])
+			return nil, tensor.Errorf(-1, "an entry has the coordinate %d: axis %d has the size %d", n-1, axis, shape[axis])
 		}
 	}
 	if b.spill.written > 0 {
@@ -133,7 +134,7 @@ func (b *Builder[T]) build(shape []int64, opts []Option) (*Tensor, error) {
 	} else if b.duplicate != Sum {
 		perm, err := b.sorted()
 		if err != nil {
-			return nil, tensorError("%v", err)
+			return nil, tensor.Errorf(-1, "%v", err)
 		}
 		out := &distinct[T]{on: b.duplicate, coords: make([][]int64, len(b.coords))}
 		at := make([]int64, len(b.coords))
@@ -147,18 +148,14 @@ func (b *Builder[T]) build(shape []int64, opts []Option) (*Tensor, error) {
 		}
 		b.coords, b.values = out.coords, out.values
 	}
-	return FromCoords(shape, b.format, b.coords, ArrayOf(b.values), opts...)
+	return tensor.FromCoords(shape, b.format, b.coords, tensor.ArrayOf(b.values), opts...)
 }
 
 // sorted is the stable order of the entries held by their coordinates, in the order of the levels.
 func (b *Builder[T]) sorted() (column.Permutation, error) {
 	var keys []column.Column
 	for _, axis := range b.format.Order() {
-		col, err := narrowed(b.coords[axis], ArrayOf(b.coords[axis]), axis, b.shape[axis])
-		if err != nil {
-			return column.Permutation{}, err
-		}
-		keys = append(keys, col)
+		keys = append(keys, column.Column{U64: tensor.View[uint64](tensor.ArrayOf(b.coords[axis]))})
 	}
 	perm, _, err := column.Sort(len(b.values), keys)
 	return perm, err

@@ -1,4 +1,4 @@
-package tensor
+package from
 
 import (
 	"bufio"
@@ -10,12 +10,13 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/lacuna-sparse/lacuna/tensor"
 	"github.com/lacuna-sparse/lacuna/tensor/internal/column"
 )
 
 // spill is what a builder keeps in a file: runs of sorted entries, each its coordinates and the bytes of its value. Runs
 // are merged stably, and duplicates folded only then, so that the tensor is the one that would have been built in memory.
-type spill[T Element] struct {
+type spill[T tensor.Element] struct {
 	dir     string
 	after   int // entries to hold; 0: no spilling
 	written int // entries in the file
@@ -24,7 +25,7 @@ type spill[T Element] struct {
 }
 
 // run is a list of sorted entries that is read once, from the file or from memory.
-type run[T Element] struct {
+type run[T tensor.Element] struct {
 	number int // of runs with equal entries the earlier goes first
 	next   func(r *run[T]) (bool, error)
 	coord  []int64
@@ -32,7 +33,7 @@ type run[T Element] struct {
 }
 
 // bytesOf is the memory of a value.
-func bytesOf[T Element](v *T) []byte {
+func bytesOf[T tensor.Element](v *T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v))
 }
 
@@ -40,7 +41,7 @@ func bytesOf[T Element](v *T) []byte {
 func (b *Builder[T]) write() error {
 	perm, err := b.sorted()
 	if err != nil {
-		return tensorError("%v", err)
+		return tensor.Errorf(-1, "%v", err)
 	}
 	if b.spill.file == nil {
 		if b.spill.file, err = os.CreateTemp(b.spill.dir, "lacuna-entries-*"); err != nil {
@@ -73,7 +74,7 @@ func (b *Builder[T]) write() error {
 }
 
 func spillError(err error) error {
-	return tensorError("the builder cannot spill its entries: %v", err)
+	return tensor.Errorf(-1, "the builder cannot spill its entries: %v", err)
 }
 
 // remove deletes the file.
@@ -88,7 +89,7 @@ func (s *spill[T]) remove() {
 func (b *Builder[T]) merge() error {
 	perm, err := b.sorted()
 	if err != nil {
-		return tensorError("%v", err)
+		return tensor.Errorf(-1, "%v", err)
 	}
 	queue := runs[T]{order: b.format.Order()}
 	begin := int64(0)
@@ -161,7 +162,7 @@ func (b *Builder[T]) held(perm column.Permutation) *run[T] {
 }
 
 // runs is a heap of runs by their entries at hand.
-type runs[T Element] struct {
+type runs[T tensor.Element] struct {
 	order []int
 	list  []*run[T]
 }
@@ -187,7 +188,7 @@ func (q *runs[T]) Less(i, j int) bool {
 }
 
 // distinct collects sorted entries of which one is left at each place.
-type distinct[T Element] struct {
+type distinct[T tensor.Element] struct {
 	on     OnDuplicate
 	all    bool // all stay, for a multigraph
 	coords [][]int64
@@ -212,7 +213,7 @@ func (d *distinct[T]) add(at []int64, v T) error {
 		}
 		d.values = append(d.values, v)
 	case d.on == Refuse:
-		return tensorError("there are two entries at %v: the policies Sum and KeepLast make one of them", slices.Clone(at))
+		return tensor.Errorf(-1, "there are two entries at %v: the policies Sum and KeepLast make one of them", slices.Clone(at))
 	case d.on == KeepLast:
 		d.values[last] = v
 	case d.on == Sum:
@@ -220,7 +221,7 @@ func (d *distinct[T]) add(at []int64, v T) error {
 			d.group = append(d.group, d.values[last])
 		}
 		d.group = append(d.group, v)
-		if half := dtypeOf[T]().IsFloat() && unsafe.Sizeof(v) == 2; len(d.group) == groupMost && !half {
+		if half := tensor.ArrayOf[T](nil).DType().IsFloat() && unsafe.Sizeof(v) == 2; len(d.group) == groupMost && !half {
 			d.finish()
 		}
 	default:
@@ -234,8 +235,6 @@ func (d *distinct[T]) finish() {
 	if len(d.group) == 0 {
 		return
 	}
-	all := assembler{entries: entries{values: ArrayOf(d.group)}}
-	last := len(d.values) - 1
-	all.sum(ArrayOf(d.values[last:]), 0, 0, len(d.group))
+	tensor.ArrayOf(d.values[len(d.values)-1:]).SetScalar(0, tensor.ArrayOf(d.group).Total())
 	d.group = d.group[:0]
 }

@@ -1,4 +1,4 @@
-package tensor
+package from
 
 import (
 	"errors"
@@ -8,21 +8,29 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // TestBuilder compares what a builder makes, with and without files, with what is made of lists, or with a map.
 func TestBuilder(t *testing.T) {
 	t.Run("f64", func(t *testing.T) { testBuilder(t, func(x int) float64 { return float64(x) / 3 }) })
-	t.Run("f16", func(t *testing.T) { testBuilder(t, func(x int) F16 { return F16(Float16Bits(float32(x) * 700)) }) })
+	t.Run("f16", func(t *testing.T) {
+		testBuilder(t, func(x int) tensor.F16 { return tensor.F16(tensor.Float16Bits(float32(x) * 700)) })
+	})
 	t.Run("bool", func(t *testing.T) { testBuilder(t, func(x int) bool { return x%2 == 0 }) })
 	t.Run("c128", func(t *testing.T) { testBuilder(t, func(x int) complex128 { return complex(float64(x), 1) }) })
 	t.Run("int", func(t *testing.T) { testBuilder(t, func(x int) int { return x }) })
 }
 
-func testBuilder[T Element](t *testing.T, value func(int) T) {
+func testBuilder[T tensor.Element](t *testing.T, value func(int) T) {
 	dir := t.TempDir()
-	formats := []Format{CSR, CSC, COO, DCSR, Dense(2), mustFormat([]LevelKind{S, D}, nil)}
-	if multi, err := COO.Flag(1, Duplicates); err == nil {
+	sparseDense, err := tensor.FormatOf([]tensor.LevelKind{tensor.S, tensor.D}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	formats := []tensor.Format{tensor.CSR, tensor.CSC, tensor.COO, tensor.DCSR, tensor.Dense(2), sparseDense}
+	if multi, err := tensor.COO.Flag(1, tensor.Duplicates); err == nil {
 		formats = append(formats, multi)
 	}
 	rapid.Check(t, func(r *rapid.T) {
@@ -59,12 +67,12 @@ func testBuilder[T Element](t *testing.T, value func(int) T) {
 			}
 			return
 		}
-		want, err2 := FromCoords(shape, format, coords, ArrayOf(values))
+		want, err2 := tensor.FromCoords(shape, format, coords, tensor.ArrayOf(values))
 		if err != nil || err2 != nil {
 			r.Fatal(err, err2)
 		}
-		if !Equal(got, want) {
-			r.Fatal(Diff(got, want))
+		if !tensor.Equal(got, want) {
+			r.Fatal(tensor.Diff(got, want))
 		}
 		if left, _ := os.ReadDir(dir); len(left) > 0 {
 			r.Fatalf("files are left: %v", left)
@@ -73,7 +81,7 @@ func testBuilder[T Element](t *testing.T, value func(int) T) {
 }
 
 func TestBuilderShape(t *testing.T) {
-	b := NewBuilder[float32](COO, Sum)
+	b := NewBuilder[float32](tensor.COO, Sum)
 	b.Add(1, 1<<40, 7)
 	a, err := b.Build(nil)
 	if err != nil || a.Shape()[0] != 1<<40+1 || a.Shape()[1] != 8 || a.At(1<<40, 7).Float64() != 1 {
@@ -82,7 +90,7 @@ func TestBuilderShape(t *testing.T) {
 	if a, err = b.Build(nil); err != nil || a.NNZ() != 0 || a.Shape()[0] != 0 {
 		t.Errorf("a builder of nothing makes %v, %v", a, err)
 	}
-	scalar := NewBuilder[int](Dense(0), Sum)
+	scalar := NewBuilder[int](tensor.Dense(0), Sum)
 	scalar.Add(2)
 	scalar.Add(3)
 	if a, err = scalar.Build(nil); err != nil || a.At().Int64() != 5 {
@@ -103,9 +111,9 @@ func TestBuilderErrors(t *testing.T) {
 		{func(b *Builder[int]) { b.SpillTo("", 0) }, nil, `the number of entries to hold is 1 or more`},
 		{func(b *Builder[int]) { b.SpillTo("/nowhere/at/all", 1); b.Add(1, 0, 0) }, nil, `cannot spill its entries`},
 	} {
-		b := NewBuilder[int](CSR, Sum)
+		b := NewBuilder[int](tensor.CSR, Sum)
 		c.add(b)
-		_, err := b.Build(c.shape, WithName("A"))
+		_, err := b.Build(c.shape, tensor.WithName("A"))
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), `tensor "A"`) {
 			t.Errorf("%v, want %s", err, c.want)
 		}
