@@ -295,8 +295,8 @@ func TestDeviceInOut(t *testing.T) {
 }
 
 // A product with few entries is one launch: each takes longer than the work. With many entries,
-// or rows that are long on average, it is the starts of tiles, the tiles and what goes
-// beyond them.
+// or rows that are long on average, it is the length of the longest row, the starts of tiles, the tiles and what goes
+// beyond them, or one launch for all rows after the first two, if none is long.
 func TestLaunchesOfProducts(t *testing.T) {
 	e := stopping{newSimulated(simulatedMemory), func() {}, new(int)}
 	p := spmvProgram(t)
@@ -314,7 +314,7 @@ func TestLaunchesOfProducts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ rows, each, want int }{
-		{0, 0, 0}, {5, 0, 1}, {300, 3, 1}, {4, 256, 1}, {2, 257, 3}, {205, 5, 3}, {900, 2, 3},
+		{0, 0, 0}, {5, 0, 1}, {300, 3, 1}, {4, 256, 1}, {2, 257, 3}, {205, 5, 4}, {900, 2, 4}, {1100, 1, 3},
 	} {
 		pos, crd, vals := make([]uint32, c.rows+1), make([]uint32, c.rows*c.each), make([]float64, c.rows*c.each)
 		for i := range c.rows {

@@ -15,6 +15,21 @@ func (g *gridRun) fetch(id loop.BufferID, i int64) (v int64, ok bool) {
 	if m := g.s.mem[id]; m.Ptr != nil {
 		return loadInt(m, elem, i) // what the caller gave
 	}
+	lasting := g.lasting(id)
+	if lasting == nil {
+		return g.download(id, elem, i)
+	}
+	if v, known := lasting.element(i); known {
+		return v, true
+	}
+	if v, ok = g.download(id, elem, i); ok && g.err == nil {
+		lasting.note(i, v)
+	}
+	return v, ok
+}
+
+// download is fetch for what is not known.
+func (g *gridRun) download(id loop.BufferID, elem loop.Type, i int64) (v int64, ok bool) {
 	if g.err = g.failure(); g.err != nil {
 		return 0, true
 	}

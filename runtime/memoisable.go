@@ -168,7 +168,7 @@ func (p *plan) followsFrom(stages []int, own map[loop.BufferID]bool) bool {
 	read := map[loop.ScalarID]bool{} // scalars that elements of a buffer decide
 	decided := func(c sizeCode) bool {
 		for _, step := range c.steps {
-			if step.do == load || step.do == pushScalar && read[loop.ScalarID(step.arg)] {
+			if step.reads() || step.do == pushScalar && read[loop.ScalarID(step.arg)] {
 				return true
 			}
 		}
@@ -212,7 +212,7 @@ func (p *plan) followsFrom(stages []int, own map[loop.BufferID]bool) bool {
 func (s *stagePlan) eachLoad(visit func(loop.BufferID)) {
 	code := func(c sizeCode) {
 		for _, step := range c.steps {
-			if step.do == load {
+			if step.reads() {
 				visit(loop.BufferID(step.arg))
 			}
 		}

@@ -172,13 +172,64 @@ func (g *gridRun) recalled(id loop.BufferID, n int64) bool {
 		return false
 	}
 	b := gridBuffer{len: n}
-	for i, kept := range l.parts[l.buffer[id]].kept {
-		if kept == id {
-			b.at = g.parts[l.buffer[id]].known[i].at
-		}
+	if kept := g.lasting(id); kept != nil {
+		b.at = kept.at
 	}
 	g.bufs[id] = b
 	return true
+}
+
+// hints reports whether the run may wait for elements of a buffer that decide how something is computed. For what follows from
+// an array that stays it waits twice at most. It does not for what another run is still computing, to which it comes in line, nor where it
+// would have to each time, as others may write the array. All of these are the same in each run of a program on such arrays, so that its results are.
+func (g *gridRun) hints(id loop.BufferID) bool {
+	l := &g.x.grid.memoisable
+	if len(l.parts) == 0 || l.buffer[id] < 0 {
+		return false
+	}
+	r := g.s.mem[l.parts[l.buffer[id]].input].On
+	return r == nil || r.device != g.x.grid.device || !r.at.foreign && (g.under == nil || r.at.under != g.under)
+}
+
+// lasting is the block of a buffer that stays as it is after the run, nil of others.
+func (g *gridRun) lasting(id loop.BufferID) *residentBlock {
+	if r := g.s.mem[id].On; r != nil {
+		if r.device == g.x.grid.device && !g.s.plan.written[id] && !r.at.foreign {
+			return r.at
+		}
+		return nil
+	}
+	l := &g.x.grid.memoisable
+	if len(l.parts) == 0 || l.buffer[id] < 0 || g.parts[l.buffer[id]].known == nil {
+		return nil
+	}
+	if i := slices.Index(l.parts[l.buffer[id]].kept, id); i >= 0 {
+		return g.parts[l.buffer[id]].known[i]
+	}
+	return nil
+}
+
+// mostElements is how many elements of a block are known at most.
+const mostElements = 16
+
+// element is an element that an earlier run has read.
+func (b *residentBlock) element(i int64) (v int64, known bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	v, known = b.elements[i]
+	return v, known
+}
+
+// note notes an element that does not change.
+func (b *residentBlock) note(i, v int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.elements == nil {
+		b.elements = map[int64]int64{}
+	}
+	if len(b.elements) < mostElements {
+		b.elements[i] = v
+	}
 }
 
 // keeps reports whether the run is to leave a temporary.

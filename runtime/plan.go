@@ -218,7 +218,7 @@ func (p *plan) findLastUses() {
 func (s *stagePlan) eachBuffer(visit func(loop.BufferID)) {
 	code := func(c sizeCode) {
 		for _, step := range c.steps {
-			if step.do == load || step.do == pushLen {
+			if step.reads() || step.do == pushLen {
 				visit(loop.BufferID(step.arg))
 			}
 		}

@@ -33,6 +33,8 @@ type residentBlock struct {
 	freed bool // no further ones begin; the last one gives the memory back
 	// remembered is what runs have left that follows from the array.
 	remembered map[rememberedAs]*remembered
+	// elements are those that sizes have read.
+	elements map[int64]int64
 }
 
 // use keeps the memory until the call of done, and waits until it is computed unless that is what comes before in the queue of by.

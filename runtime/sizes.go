@@ -16,8 +16,11 @@ import (
 // sizeStep is one instruction of size code.
 type sizeStep struct {
 	do  sizeDo
-	arg int64 // pushConst: the value; pushScalar, load, pushLen: the id
+	arg int64 // pushConst: the value; pushScalar, load, hint, pushLen: the id
 }
+
+// reads reports whether the step reads an element of the buffer arg.
+func (s sizeStep) reads() bool { return s.do == load || s.do == hint }
 
 type sizeDo uint8
 
@@ -25,6 +28,7 @@ const (
 	pushConst sizeDo = iota
 	pushScalar
 	load // index -> element
+	hint // index, otherwise -> element or otherwise
 	pushLen
 	addSize
 	subSize
@@ -67,6 +71,10 @@ func (c *sizeCode) emit(e loop.SizeExpr, height int) {
 	case *loop.SizeLoad:
 		c.emit(e.Index, height)
 		c.steps = append(c.steps, sizeStep{load, int64(e.Buffer)})
+	case *loop.SizeHint:
+		c.emit(e.Index, height)
+		c.emit(e.Else, height+1)
+		c.steps = append(c.steps, sizeStep{hint, int64(e.Buffer)})
 	case *loop.SizeOp:
 		do, ok := sizeOps[e.Op]
 		if !ok {
@@ -83,12 +91,17 @@ func (c *sizeCode) emit(e loop.SizeExpr, height int) {
 // sizeFault says why a size has no value; "" means it has one.
 type sizeFault string
 
-// fetch reads an element of a buffer that is not in this process's memory.
-type fetch func(id loop.BufferID, i int64) (v int64, ok bool)
+// elements are those of buffers that are not in this process's memory.
+type elements interface {
+	// fetch reads one.
+	fetch(id loop.BufferID, i int64) (v int64, ok bool)
+	// hints reports whether hints are read from a buffer.
+	hints(id loop.BufferID) bool
+}
 
 // eval runs the code. The stack has at least depth words. Elements are read from
-// mem, or by elsewhere if that is not nil.
-func (c *sizeCode) eval(stack, scalars []int64, mem []Memory, buffers []loop.Buffer, elsewhere fetch) (int64, sizeFault) {
+// mem, or from elsewhere if that is not nil.
+func (c *sizeCode) eval(stack, scalars []int64, mem []Memory, buffers []loop.Buffer, elsewhere elements) (int64, sizeFault) {
 	top := -1
 	for _, s := range c.steps {
 		switch s.do {
@@ -104,14 +117,21 @@ func (c *sizeCode) eval(stack, scalars []int64, mem []Memory, buffers []loop.Buf
 			top++
 			stack[top] = mem[s.arg].Len
 			continue
-		case load:
+		case load, hint:
+			if s.do == hint {
+				top--
+				if i := stack[top]; i < 0 || i >= mem[s.arg].Len || elsewhere != nil && !elsewhere.hints(loop.BufferID(s.arg)) {
+					stack[top] = stack[top+1]
+					continue
+				}
+			}
 			i, m := stack[top], mem[s.arg]
 			if i < 0 || i >= m.Len {
 				return 0, sizeFault(fmt.Sprintf("element %d of buffer %s does not exist: it has %d", i, buffers[s.arg].Name, m.Len))
 			}
 			v, ok := int64(0), false
 			if elsewhere != nil {
-				v, ok = elsewhere(loop.BufferID(s.arg), i)
+				v, ok = elsewhere.fetch(loop.BufferID(s.arg), i)
 			} else {
 				v, ok = loadInt(m, buffers[s.arg].Elem, i)
 			}

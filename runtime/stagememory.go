@@ -205,6 +205,8 @@ func formatSize(p *loop.Program, e loop.SizeExpr) string {
 		return fmt.Sprintf("len(%s)", p.Buffers[e.Buffer].Name)
 	case *loop.SizeLoad:
 		return fmt.Sprintf("%s[%s]", p.Buffers[e.Buffer].Name, formatSize(p, e.Index))
+	case *loop.SizeHint:
+		return fmt.Sprintf("hint(%s[%s], %s)", p.Buffers[e.Buffer].Name, formatSize(p, e.Index), formatSize(p, e.Else))
 	case *loop.SizeOp:
 		x, y, op := formatSize(p, e.X), formatSize(p, e.Y), e.Op.String()
 		if e.Op == loop.Min || e.Op == loop.Max {

@@ -86,6 +86,7 @@ const (
 // Limits of the mappings to a GPU. To start a grid takes as long as to go through some ten thousand entries.
 const (
 	GridFew       = 1 << 15 // entries: a block that had to fold all of them as one row would need about as long as the grids that are saved
+	GridShortRows = 64      // times as many entries, where no row is long
 	GridFewPerRow = 256     // entries of a row, of few: fewer long rows are better shared by all blocks
 	GridScatter   = 1 << 11 // updates from which on they are sorted: with fewer, the grids that sort take longer to start than owners to look for theirs
 )

@@ -381,6 +381,17 @@ func (p *parser) sizePrimary() sizeOperand {
 		p.expect(")")
 		return sizeOperand{e: SizeLen{id}, depth: 1}
 	}
+	if t.text == "hint" && p.accept("(") {
+		x := SizeHint{Buffer: p.bufferRef()}
+		p.expect("[")
+		index := p.sizeExpr(0)
+		p.expect("]")
+		p.expect(",")
+		other := p.sizeExpr(0)
+		p.expect(")")
+		x.Index, x.Else = index.e, other.e
+		return p.sizeNode(&x, max(index.depth, other.depth)+1)
+	}
 	if p.accept("(") {
 		x := p.sizeExpr(0)
 		p.expect(",")

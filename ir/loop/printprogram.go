@@ -236,6 +236,8 @@ func (p sizePrinter) write(w *strings.Builder, e SizeExpr, prec int) {
 		w.WriteString("len(" + p.buffer(e.Buffer) + ")")
 	case *SizeLoad:
 		w.WriteString(p.buffer(e.Buffer) + "[" + p.size(e.Index) + "]")
+	case *SizeHint:
+		w.WriteString("hint(" + p.buffer(e.Buffer) + "[" + p.size(e.Index) + "], " + p.size(e.Else) + ")")
 	case *SizeOp:
 		level := binaryOps[e.Op].prec
 		if level == 0 {

@@ -204,6 +204,14 @@ type SizeLoad struct {
 	Index  SizeExpr
 }
 
+// SizeHint is element Index of an integer buffer where an engine may wait for it once and
+// then knows it for all runs on the same arrays, as of what symbolic stages compute; elsewhere, and
+// where the buffer has no such element, it is Else. So it may decide how something is computed, never what.
+type SizeHint struct {
+	Buffer      BufferID
+	Index, Else SizeExpr
+}
+
 // SizeLen is the number of elements of a buffer that is there.
 type SizeLen struct{ Buffer BufferID }
 
@@ -217,5 +225,6 @@ type SizeOp struct {
 func (SizeConst) size()  {}
 func (SizeScalar) size() {}
 func (*SizeLoad) size()  {}
+func (*SizeHint) size()  {}
 func (SizeLen) size()    {}
 func (*SizeOp) size()    {}

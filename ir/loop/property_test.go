@@ -209,7 +209,7 @@ func drawProgram(t *rapid.T) *loop.Program {
 	known := 2 // scalars defined so far
 	var size func(height int) loop.SizeExpr
 	size = func(height int) loop.SizeExpr {
-		k := rapid.IntRange(0, 4).Draw(t, "size")
+		k := rapid.IntRange(0, 5).Draw(t, "size")
 		switch {
 		case height == 0 || k == 0:
 			return loop.SizeConst(rapid.Int64().Draw(t, "const"))
@@ -217,6 +217,8 @@ func drawProgram(t *rapid.T) *loop.Program {
 			return loop.SizeScalar(rapid.IntRange(0, known-1).Draw(t, "scalar"))
 		case k == 2:
 			return &loop.SizeLoad{Buffer: loop.BufferID(rapid.IntRange(0, 1).Draw(t, "buffer")), Index: size(height - 1)}
+		case k == 3:
+			return &loop.SizeHint{Buffer: loop.BufferID(rapid.IntRange(0, 1).Draw(t, "buffer")), Index: size(height - 1), Else: size(height - 1)}
 		}
 		op := rapid.SampledFrom([]loop.BinaryOp{loop.Add, loop.Sub, loop.Mul, loop.Div, loop.Min, loop.Max}).Draw(t, "op")
 		return &loop.SizeOp{Op: op, X: size(height - 1), Y: size(height - 1)}

@@ -366,13 +366,15 @@ func (v *programVerifier) sizeNode(e SizeExpr, depth int, budget *int) {
 			return
 		}
 		v.sizeNode(e.Index, depth+1, budget)
-		switch {
-		case !v.hasBuffer(e.Buffer):
-		case v.prog.Buffers[e.Buffer].Role == Scratch:
-			v.problem("reads a size from %s, of which every thread has its own", v.prog.Buffers[e.Buffer].Name)
-		case !v.prog.Buffers[e.Buffer].Elem.IsInt():
-			v.problem("reads a size from %s, which does not hold integers", v.prog.Buffers[e.Buffer].Name)
+		v.sizeElement(e.Buffer)
+	case *SizeHint:
+		if e == nil {
+			v.problem("a size expression is missing (nil)")
+			return
 		}
+		v.sizeNode(e.Index, depth+1, budget)
+		v.sizeNode(e.Else, depth+1, budget)
+		v.sizeElement(e.Buffer)
 	case *SizeOp:
 		if e == nil {
 			v.problem("a size expression is missing (nil)")
@@ -385,6 +387,17 @@ func (v *programVerifier) sizeNode(e SizeExpr, depth int, budget *int) {
 		v.sizeNode(e.Y, depth+1, budget)
 	default:
 		v.problem("a size expression is missing (nil)")
+	}
+}
+
+// sizeElement checks a buffer of which a size reads an element.
+func (v *programVerifier) sizeElement(id BufferID) {
+	switch {
+	case !v.hasBuffer(id):
+	case v.prog.Buffers[id].Role == Scratch:
+		v.problem("reads a size from %s, of which every thread has its own", v.prog.Buffers[id].Name)
+	case !v.prog.Buffers[id].Elem.IsInt():
+		v.problem("reads a size from %s, which does not hold integers", v.prog.Buffers[id].Name)
 	}
 }
 

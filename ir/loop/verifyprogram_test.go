@@ -111,6 +111,9 @@ func TestVerifyProgram(t *testing.T) {
 		{size(&SizeOp{Op: Rem, X: one, Y: one}), "% does not occur in sizes"},
 		{size(SizeScalar(9)), "uses scalar 9; there are 3"},
 		{size(&SizeLoad{Buffer: 2, Index: one}), "uses the buffer y before it is allocated"},
+		{size((*SizeHint)(nil)), "a size expression is missing (nil)"},
+		{size(&SizeHint{Buffer: 2, Index: one, Else: one}), "uses the buffer y before it is allocated"},
+		{size(&SizeHint{Buffer: 0, Index: one}), "a size expression is missing (nil)"},
 		{size(deep), "the size expression is too big"},
 		{size(wide), "the size expression is too big"},
 		{func(p *Program) {

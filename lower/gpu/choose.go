@@ -102,6 +102,7 @@ func (m *mapper) back(to mark) {
 	m.out.Buffers, m.out.Scalars = m.out.Buffers[:to.buffers], m.out.Scalars[:to.scalars]
 	m.out.Stages, m.from.Partitions = m.out.Stages[:to.stages], m.from.Partitions[:to.partitions]
 	m.style, m.cuts = m.style[:to.partitions], m.cuts[:to.partitions]
+	maps.DeleteFunc(m.lengths, func(_, id loop.BufferID) bool { return int(id) >= to.buffers })
 }
 
 func (m *mapper) chose(s *loop.Stage, word string) {

@@ -88,7 +88,7 @@ func (m *mapper) columns(s *loop.Stage) bool {
 	m.run(wide, sizeOp(loop.Mul, blocks(warps(tiles), byColumns), sizeOp(loop.Mul, noVectors, isWide)))
 	m.run(vectors, sizeOp(loop.Mul, blocks(warps(tiles), byVectors), loop.SizeScalar(isVector)))
 	if long != nil {
-		m.pieces(s, t, long, byVectors, byColumns, isVector, any)
+		m.pieces(s, t, long, byVectors, byColumns, isVector, sizeOp(loop.Mul, any, long.pieces.there(m, s)))
 	}
 	return true
 }

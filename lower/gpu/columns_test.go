@@ -54,7 +54,7 @@ func TestColumns(t *testing.T) {
 		name, old, replacement string
 		want                   []string
 	}{
-		{"product", "", "", []string{"columns", "tiles_of_columns", "vectors", "pieces_of_vectors", "pieces_of_columns", "joined_pieces"}},
+		{"product", "", "", []string{"columns", "tiles_of_columns", "vectors", "longest", "pieces_of_vectors", "pieces_of_columns", "joined_pieces"}},
 		{"not a fold", sum, "(C_vals[at] + A_vals[p]) * B_vals[j * n_k + k]", []string{"columns", "tiles_of_columns", "vectors"}},
 		{"row of the entry", "let at: i64 = i * n_k + k", "let at: i64 = j * n_k + k", []string{"elements"}},
 		{"another element read", sum, "C_vals[at] + C_vals[i * n_k] * B_vals[j * n_k + k]", []string{"elements"}},

@@ -52,7 +52,7 @@
 //	chunks.go       cuts of a domain, and threads that take whole chunks
 //
 //	elements.go     one thread for each element; pairs.go: pairs of coordinates as elements
-//	rows.go         lanes for each row; wholerows.go: blocks; longrows.go: rows that teams leave out
+//	rows.go         lanes for each row; wholerows.go: blocks; longrows.go: rows that teams leave out; longest.go: whether there are any
 //	positions.go    blocks take entries, whatever their rows; fewrows.go: one grid, where there are few
 //	entries.go      an entry of the result for each of an operand's; dots.go: each a fold over a dense dimension
 //	columns.go      lanes share the line of a dense result that a row adds to or folds:

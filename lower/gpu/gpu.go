@@ -73,7 +73,7 @@ func mapped(p *loop.Program, o Options) *mapper {
 	o.LongRow, o.Few, o.Scatter = cmp.Or(o.LongRow, defaultLongRow), cmp.Or(o.Few, cost.GridFew), cmp.Or(o.Scatter, cost.GridScatter)
 	from := *p // partitions are added
 	from.Partitions = slices.Clone(p.Partitions)
-	m := &mapper{from: &from, opts: o, cuts: make([]*cut, len(p.Partitions)), copies: map[loop.BufferID]loop.ScalarID{}}
+	m := &mapper{from: &from, opts: o, cuts: make([]*cut, len(p.Partitions)), copies: map[loop.BufferID]loop.ScalarID{}, lengths: map[loop.BufferID]loop.BufferID{}}
 	m.out = &loop.Program{Name: p.Name, Scalars: slices.Clone(p.Scalars), Buffers: slices.Clone(p.Buffers)}
 	for i := range m.out.Buffers {
 		if b := &m.out.Buffers[i]; b.Role == loop.Scratch {
@@ -97,8 +97,10 @@ type mapper struct {
 	cuts  []*cut  // by partition; nil until a stage has used it
 	// copies gives for a buffer of which every thread has one how many there are.
 	copies map[loop.BufferID]loop.ScalarID
-	chosen []ir.Mapping
-	inside bool // a stage is made of others
+	// lengths gives for the ends of rows the buffer of the longest row's length.
+	lengths map[loop.BufferID]loop.BufferID
+	chosen  []ir.Mapping
+	inside  bool // a stage is made of others
 }
 
 // style says how a partition is cut.

@@ -18,9 +18,9 @@ type pieceList struct {
 	// rows and starts tell of each piece the row and the first entry, first of each long row
 	// the first piece, and lines are what the pieces add up to.
 	rows, starts, first, lines loop.BufferID
-	// entries is an array with an element for each entry. Where rows go through a dimension instead, it is -1: then each is how many
+	// entries is an array with an element for each entry, and pos tells where rows end among them. Where rows go through a dimension instead, it is -1: then each is how many
 	// entries a row has, n how many rows there are, and cut 1 if they are cut, else 0.
-	entries      loop.BufferID
+	entries, pos loop.BufferID
 	each, n, cut loop.ScalarID
 }
 
@@ -41,12 +41,12 @@ func (m *mapper) piecesOf(s *loop.Stage, t *lineNest) *pieceList {
 	if overDimension(t.f, outer) {
 		x.each, x.cut = argOf(s, outer.Hi.(*loop.Ref).Var), m.scalar(s.Name+"_cut")
 	} else {
-		_, ok := pointersOf(t.f, outer)
+		pos, ok := pointersOf(t.f, outer)
 		entries, reads := readAlong(outer)
 		if !ok || !reads {
 			return nil
 		}
-		x.entries = s.Bufs[entries]
+		x.entries, x.pos = s.Bufs[entries], s.Bufs[pos]
 	}
 	x.length, x.rows, x.starts = m.scalar(s.Name+"_piece"), m.temp(s.Name+"_piece_rows", loop.I64), m.temp(s.Name+"_piece_starts", loop.I64)
 	x.first, x.lines = m.temp(s.Name+"_first_pieces", loop.I64), m.temp(s.Name+"_piece_lines", t.elem())
@@ -93,6 +93,15 @@ func (x *pieceList) most() (rows, pieces loop.SizeExpr) {
 	whole := sizeOp(loop.Div, loop.SizeLen{Buffer: x.entries}, loop.SizeScalar(x.length))
 	// A row that is cut is longer than one piece: the last, shorter ones at most double them.
 	return sizeOp(loop.Add, whole, loop.SizeConst(1)), sizeOp(loop.Add, sizeOp(loop.Mul, whole, loop.SizeConst(2)), loop.SizeConst(1))
+}
+
+// there is 1 where a row may be cut, else 0.
+func (x *pieceList) there(m *mapper, s *loop.Stage) loop.SizeExpr {
+	if x.entries < 0 {
+		return loop.SizeScalar(x.cut)
+	}
+	most := sizeOp(loop.Min, loop.SizeLen{Buffer: x.entries}, m.longest(s, x.pos, x.entries, x.n))
+	return sizeOp(loop.Min, loop.SizeConst(1), sizeOp(loop.Div, most, sizeOp(loop.Add, loop.SizeScalar(x.length), loop.SizeConst(1))))
 }
 
 // pieceParameters are a function's parameters for pieces.

@@ -69,9 +69,13 @@ func (m *mapper) positions(s *loop.Stage) bool {
 	}}, nil, allocs)
 	some := sizeOp(loop.Min, tiles, loop.SizeConst(coop.MaxBlocks))
 	blocks := []loop.SizeExpr{m.blocksFor(sizeOp(loop.Add, loop.SizeScalar(p.n), one)), some, m.blocksFor(sizeOp(loop.Mul, some, loop.SizeConst(warp)))}
-	many := m.fewRows(s, p.entries, p.n)
+	many, symbolic := m.fewRows(s, p.entries, p.n, m.longest(s, s.Bufs[p.pos], p.entries, p.n))
 	for i, stage := range stages {
-		m.run(stage, sizeOp(loop.Mul, many, blocks[i]))
+		factor := many
+		if stage.Symbolic {
+			factor = symbolic
+		}
+		m.run(stage, sizeOp(loop.Mul, factor, blocks[i]))
 	}
 	return true
 }

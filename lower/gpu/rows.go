@@ -45,7 +45,7 @@ func (m *mapper) rows(s *loop.Stage) bool {
 	blocks := m.blocksFor(threadsOfTeams(c.n, doublings))
 	if long != nil {
 		m.run(stage, blocks)
-		m.eachLongRow(s, long)
+		m.eachLongRow(s, long, m.longest(s, long.pos, s.Bufs[long.entries], c.n))
 		return true
 	}
 	byBlock := loop.SizeExpr(loop.SizeConst(0))
