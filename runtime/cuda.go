@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -73,9 +72,9 @@ func newCUDAEngine(driver *cuda.Driver, device *cuda.Device, disk *diskcache.Cac
 	}
 	e := &cudaEngine{
 		device: device, driver: driver, host: h, target: llvm.Target{Triple: ptx.Triple, CPU: target}, disk: disk, build: build,
-		spare: newSpareBlocks(),
+		spare: cuda.NewSpare(),
 	}
-	goruntime.AddCleanup(e, func(spare *spareBlocks) { go spare.flush() }, e.spare)
+	goruntime.AddCleanup(e, func(spare *cuda.Spare) { go spare.Flush() }, e.spare)
 	_, target = e.raise("")
 	_, e.early = ptx.StartEarly("", target)
 	e.later.ctx, e.later.stop = context.WithCancel(context.Background())
@@ -99,7 +98,7 @@ type cudaEngine struct {
 	disk   *diskcache.Cache // nil: nothing is kept
 	build  string           // ondisk.ExecutableID
 	queues idleQueues
-	spare  *spareBlocks
+	spare  *cuda.Spare
 	// compiler is for the first use of the driver's.
 	compiler sync.Once
 	early    bool // blocks of a kernel start before the one before it is done
@@ -182,7 +181,7 @@ func (l *idleQueues) forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, q := range l.list {
-		q.replay.forget()
+		q.replay.Forget()
 	}
 }
 
@@ -191,7 +190,7 @@ type cudaQueue struct {
 	engine *cudaEngine
 	stream *cuda.Stream
 	arena  arena
-	replay replay // what is not in the stream yet
+	replay cuda.Replay // what is not in the stream yet
 }
 
 // arena is memory that runs on a stream use one after another for small temporaries, which spares
@@ -281,9 +280,9 @@ func (q *cudaQueue) allocNew(bytes int64) (block, error) {
 		if err := q.flush(); err != nil { // which may give blocks back
 			return 0, err
 		}
-		q.replay.forget()
+		q.replay.Forget()
 		q.engine.queues.forget()
-		q.engine.spare.flush()
+		q.engine.spare.Flush()
 		p, err = q.stream.Alloc(uint64(bytes))
 	}
 	if oom := (*cuda.OutOfMemoryError)(nil); errors.As(err, &oom) {
@@ -298,12 +297,11 @@ func (q *cudaQueue) free(b block, bytes int64) {
 		q.freeResident(b, bytes)
 		return
 	}
-	r := &q.replay
-	if len(r.next.ops) == 0 {
+	if q.replay.Empty() {
 		q.freeOld(b)
 		return
 	}
-	if r.freed, r.freedBytes = append(r.freed, cuda.Ptr(b)), r.freedBytes+bytes; r.freedBytes > mostFreed {
+	if q.replay.Free(cuda.Ptr(b), bytes) {
 		_ = q.flush() // an error comes again
 	}
 }
@@ -312,38 +310,35 @@ func (q *cudaQueue) free(b block, bytes int64) {
 func (q *cudaQueue) freeOld(b block) { _ = q.stream.Free(cuda.Ptr(b)) }
 
 func (q *cudaQueue) allocResident(bytes int64) (block, error) {
-	size, ok := q.engine.spare.size(bytes)
+	size, ok := q.engine.spare.Size(bytes)
 	if !ok {
 		return q.allocNew(bytes)
 	}
-	if p, ok := q.engine.spare.take(size); ok {
+	if p, ok := q.engine.spare.Take(size); ok {
 		return block(p), nil
 	}
 	return q.allocNew(size)
 }
 
 func (q *cudaQueue) freeResident(b block, bytes int64) {
-	if size, ok := q.engine.spare.size(bytes); ok && q.engine.spare.keep(size, spareBlock{cuda.Ptr(b), q.stream}) {
+	if size, ok := q.engine.spare.Size(bytes); ok && q.engine.spare.Keep(size, cuda.Ptr(b), q.stream) {
 		return
 	}
 	q.freeOld(b)
 }
 
 // put adds something to do. On a stream of the program's own it comes before what the program puts there later.
-func (q *cudaQueue) put(op streamOp) error {
-	b := &q.replay.next
-	op.end = len(b.params)
-	b.ops = append(b.ops, op)
-	if q.stream == q.engine.stream || len(b.ops) == mostOps {
+func (q *cudaQueue) put(op cuda.Op) error {
+	if full := q.replay.Put(op); full || q.stream == q.engine.stream {
 		return q.flush()
 	}
 	return nil
 }
 
-func (q *cudaQueue) flush() error { return q.replay.flush(q.stream, q.stream != q.engine.stream) }
+func (q *cudaQueue) flush() error { return q.replay.Flush(q.stream, q.stream != q.engine.stream) }
 
 func (q *cudaQueue) clear(b block, bytes int64) error {
-	return q.put(streamOp{at: cuda.Ptr(b), byteCount: uint64(bytes)})
+	return q.put(cuda.Op{At: cuda.Ptr(b), Bytes: uint64(bytes)})
 }
 
 func (q *cudaQueue) upload(b block, from unsafe.Pointer, bytes int64) error {
@@ -354,7 +349,7 @@ func (q *cudaQueue) upload(b block, from unsafe.Pointer, bytes int64) error {
 }
 
 func (q *cudaQueue) copy(to, from block, bytes int64) error {
-	return q.put(streamOp{at: cuda.Ptr(to), from: cuda.Ptr(from), byteCount: uint64(bytes)})
+	return q.put(cuda.Op{At: cuda.Ptr(to), From: cuda.Ptr(from), Bytes: uint64(bytes)})
 }
 
 func (q *cudaQueue) download(ctx context.Context, to unsafe.Pointer, b block, offset, bytes int64) error {
@@ -386,15 +381,15 @@ func (q *cudaQueue) publish(ctx context.Context) error {
 }
 
 func (q *cudaQueue) launch(kernel gridKernel, blocks int64, c *gridCall) error {
-	k, b := kernel.(*cudaKernel), &q.replay.next
+	k := kernel.(*cudaKernel)
 	for i := range c.bufs {
-		b.params = binary.LittleEndian.AppendUint64(b.params, uint64(c.bufs[i].at))
+		q.replay.Param(uint64(c.bufs[i].at))
 	}
 	for _, a := range c.args {
-		b.params = binary.LittleEndian.AppendUint64(b.params, uint64(a))
+		q.replay.Param(uint64(a))
 	}
-	b.params = binary.LittleEndian.AppendUint64(b.params, uint64(c.status))
-	return q.put(streamOp{kernel: k.entry.Load(), grid: cuda.Grid{
+	q.replay.Param(uint64(c.status))
+	return q.put(cuda.Op{Kernel: k.entry.Load(), Grid: cuda.Grid{
 		Blocks: cuda.Extent{X: uint32(blocks)}, Threads: cuda.Extent{X: k.threads}, Early: q.engine.early && q.stream.Handle() > perThreadStream,
 	}})
 }

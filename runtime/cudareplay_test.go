@@ -53,15 +53,11 @@ func TestReplay(t *testing.T) {
 	if err := q.upload(x, unsafe.Pointer(&want), 8); err != nil {
 		t.Fatal(err)
 	}
-	graphs := func() (n int) {
-		for _, k := range q.replay.known {
-			if k.graph != nil {
-				n++
-			}
-		}
+	graphs := func() int {
+		_, n := q.replay.Known()
 		return n
 	}
-	for run := range 3 * mostKnown {
+	for run := range 3 * cuda.MostKnown {
 		by := 2.0
 		if run%5 == 4 {
 			by = 1 + 1/float64(run) // never again
@@ -83,7 +79,7 @@ func TestReplay(t *testing.T) {
 			t.Errorf("%d graphs after %d runs", graphs(), run+1)
 		}
 	}
-	if n := len(q.replay.known); n != min(mostKnown, 1+3*mostKnown/5) {
+	if n, _ := q.replay.Known(); n != min(cuda.MostKnown, 1+3*cuda.MostKnown/5) {
 		t.Errorf("%d batches are known", n)
 	}
 

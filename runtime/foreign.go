@@ -62,11 +62,11 @@ func CUDAStream(device *cuda.Device, stream *cuda.Stream) (e Engine, leave func(
 		return nil, nil, err
 	}
 	engine.stream = stream
-	engine.spare.most, engine.spare.largest = int64(device.Info().Memory/8), math.MaxInt64
+	engine.spare.Most, engine.spare.Largest = int64(device.Info().Memory/8), math.MaxInt64
 	engine.key = fmt.Sprintf(" context %#x stream %#x", device.Context(), stream.Handle())
 	return engine, func() {
 		engine.later.leave()
-		engine.spare.close()
+		engine.spare.Close()
 	}, nil
 }
 

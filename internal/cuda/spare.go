@@ -1,19 +1,17 @@
-package runtime
+package cuda
 
 import (
 	"math/bits"
 	"slices"
 	"sync"
-
-	"github.com/lacuna-sparse/lacuna/internal/cuda"
 )
 
-// spareBlocks are blocks of a device that nothing uses any more, kept for results to
+// Spare are blocks of a device that nothing uses any more, kept for results to
 // come: to ask the driver for memory takes about as long as to start a kernel, and longer where other
 // threads ask it for something. No work that is under way has to do with them, so that any stream may take one; those of an engine with one stream are for
 // work that comes later in it.
-type spareBlocks struct {
-	largest, most int64 // how large a block may be that is kept, and how many bytes there are of all
+type Spare struct {
+	Largest, Most int64 // how large a block may be that is kept, and how many bytes there are of all
 
 	mu     sync.Mutex
 	list   map[int64][]spareBlock // by size
@@ -23,8 +21,8 @@ type spareBlocks struct {
 
 // spareBlock is a block and a stream that can give it back.
 type spareBlock struct {
-	at     cuda.Ptr
-	stream *cuda.Stream
+	at     Ptr
+	stream *Stream
 }
 
 const (
@@ -35,15 +33,16 @@ const (
 	leastSpare = 256
 )
 
-func newSpareBlocks() *spareBlocks {
-	return &spareBlocks{largest: largestSpare, most: mostSpare, list: map[int64][]spareBlock{}}
+// NewSpare has no blocks, and keeps those of engines with many streams.
+func NewSpare() *Spare {
+	return &Spare{Largest: largestSpare, Most: mostSpare, list: map[int64][]spareBlock{}}
 }
 
-// size is the size of a block for so many bytes: a power of two up to 1 MiB, above that a multiple of it. It is not ok
+// Size is the size of a block for so many bytes: a power of two up to 1 MiB, above that a multiple of it. It is not ok
 // for those that are not kept.
-func (s *spareBlocks) size(bytes int64) (size int64, ok bool) {
+func (s *Spare) Size(bytes int64) (size int64, ok bool) {
 	switch {
-	case bytes > s.largest:
+	case bytes > s.Largest:
 		return 0, false
 	case bytes > largestSpare:
 		return (bytes + largestSpare - 1) / largestSpare * largestSpare, true
@@ -51,9 +50,9 @@ func (s *spareBlocks) size(bytes int64) (size int64, ok bool) {
 	return 1 << bits.Len64(uint64(max(bytes, leastSpare)-1)), true
 }
 
-// take gives a block of the size, if there is one: that of the lowest address, so that a program that runs again
-// gets what it had, in whatever order it was given back (cudareplay.go).
-func (s *spareBlocks) take(size int64) (cuda.Ptr, bool) {
+// Take gives a block of the size, if there is one: that of the lowest address, so that a program that runs again
+// gets what it had, in whatever order it was given back (replay.go).
+func (s *Spare) Take(size int64) (Ptr, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := s.list[size]
@@ -72,30 +71,30 @@ func (s *spareBlocks) take(size int64) (cuda.Ptr, bool) {
 	return b.at, true
 }
 
-// keep takes a block of the size over. Where there are many, those of an engine with one stream, which are of sizes that may not come again, are given back.
-func (s *spareBlocks) keep(size int64, b spareBlock) bool {
+// Keep takes a block of the size over. Where there are many, those of an engine with one stream, which are of sizes that may not come again, are given back.
+func (s *Spare) Keep(size int64, at Ptr, stream *Stream) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.bytes > s.most-size && s.largest > largestSpare {
+	if s.bytes > s.Most-size && s.Largest > largestSpare {
 		s.giveBack()
 	}
-	if s.closed || s.bytes > s.most-size {
+	if s.closed || s.bytes > s.Most-size {
 		return false
 	}
-	s.list[size] = append(s.list[size], b)
+	s.list[size] = append(s.list[size], spareBlock{at, stream})
 	s.bytes += size
 	return true
 }
 
-// flush gives all blocks back to the driver.
-func (s *spareBlocks) flush() {
+// Flush gives all blocks back to the driver.
+func (s *Spare) Flush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.giveBack()
 }
 
-// giveBack is flush with the lock held.
-func (s *spareBlocks) giveBack() {
+// giveBack is Flush with the lock held.
+func (s *Spare) giveBack() {
 	for _, list := range s.list {
 		for _, b := range list {
 			_ = b.stream.Free(b.at) // only a lost device fails to, and then all memory is lost
@@ -105,10 +104,17 @@ func (s *spareBlocks) giveBack() {
 	s.bytes = 0
 }
 
-// close is flush, after which nothing is kept.
-func (s *spareBlocks) close() {
+// Close is Flush, after which nothing is kept.
+func (s *Spare) Close() {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
-	s.flush()
+	s.Flush()
+}
+
+// Bytes is how much is kept.
+func (s *Spare) Bytes() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bytes
 }

@@ -1,9 +1,8 @@
-package runtime
+package cuda
 
 import (
+	"encoding/binary"
 	"slices"
-
-	"github.com/lacuna-sparse/lacuna/internal/cuda"
 )
 
 // The driver takes microseconds for each launch, which is as long as a small kernel takes; a graph of launches takes one for all of them.
@@ -11,18 +10,18 @@ import (
 // program runs again on the same arrays, and its results come to lie where they lay, that is the same to the last address, and the graph that was
 // recorded of it is put into the stream instead.
 
-// streamOp is a thing to do: a launch, or without a kernel a copy, or without a source a clearing.
-type streamOp struct {
-	kernel    *cuda.Function
-	grid      cuda.Grid
-	end       int // of its parameters in the batch
-	at, from  cuda.Ptr
-	byteCount uint64
+// Op is a thing to do: a launch, or without a kernel a copy, or without a source a clearing.
+type Op struct {
+	Kernel   *Function
+	Grid     Grid
+	At, From Ptr
+	Bytes    uint64
+	end      int // of its parameters in the batch
 }
 
 // batch is what a queue puts into its stream at once.
 type batch struct {
-	ops    []streamOp
+	ops    []Op
 	params []byte
 }
 
@@ -31,18 +30,18 @@ func (b *batch) equal(c *batch) bool {
 }
 
 // issue puts the batch into a stream.
-func (b *batch) issue(s *cuda.Stream) error {
+func (b *batch) issue(s *Stream) error {
 	from := 0
 	for i := range b.ops {
 		var err error
 		switch op := &b.ops[i]; {
-		case op.kernel != nil:
-			err = op.kernel.Launch(s, op.grid, b.params[from:op.end])
+		case op.Kernel != nil:
+			err = op.Kernel.Launch(s, op.Grid, b.params[from:op.end])
 			from = op.end
-		case op.from != 0:
-			err = s.CopyOnDevice(op.at, op.from, op.byteCount)
+		case op.From != 0:
+			err = s.CopyOnDevice(op.At, op.From, op.Bytes)
 		default:
-			err = s.Set8(op.at, 0, op.byteCount)
+			err = s.Set8(op.At, 0, op.Bytes)
 		}
 		if err != nil {
 			return err
@@ -51,12 +50,12 @@ func (b *batch) issue(s *cuda.Stream) error {
 	return nil
 }
 
-// replay is the batches of a queue: the one that grows, and those of late.
-type replay struct {
+// Replay is the batches of a queue: the one that grows, and those of late.
+type Replay struct {
 	next  batch
 	known []*knownBatch // the one of latest use first
 	// freed are blocks that next may use, to be given back behind it.
-	freed      []cuda.Ptr
+	freed      []Ptr
 	freedBytes int64
 	err        error // of a flush, that of all later ones too
 }
@@ -65,21 +64,51 @@ type replay struct {
 type knownBatch struct {
 	batch
 	times int
-	graph *cuda.Graph // nil before timesToRecord, and where the driver cannot make one
+	graph *Graph // nil before timesToRecord, and where the driver cannot make one
 }
+
+// MostKnown is how many batches a queue knows: programs that take turns have some each.
+const MostKnown = 64
 
 const (
 	// timesToRecord is how often a batch is seen before a graph is made of it, which takes as long as tens of launches.
 	timesToRecord = 3
-	// mostKnown is how many batches a queue knows: programs that take turns have some each.
-	mostKnown = 64
 	// mostOps is how many things are kept back, as the device has nothing to do meanwhile, and mostFreed how many bytes.
 	mostOps   = 256
 	mostFreed = 64 << 20
 )
 
-// flush puts what was kept back into the stream, as a graph if it may.
-func (r *replay) flush(s *cuda.Stream, graphs bool) error {
+// Param adds a parameter of the next launch.
+func (r *Replay) Param(v uint64) { r.next.params = binary.LittleEndian.AppendUint64(r.next.params, v) }
+
+// Put adds something to do, and says whether that is as much as should be kept back.
+func (r *Replay) Put(op Op) (full bool) {
+	op.end = len(r.next.params)
+	r.next.ops = append(r.next.ops, op)
+	return len(r.next.ops) == mostOps
+}
+
+// Empty reports whether nothing is kept back.
+func (r *Replay) Empty() bool { return len(r.next.ops) == 0 }
+
+// Free gives a block back behind what is kept back, and says whether that is as much as should be.
+func (r *Replay) Free(p Ptr, bytes int64) (full bool) {
+	r.freed, r.freedBytes = append(r.freed, p), r.freedBytes+bytes
+	return r.freedBytes > mostFreed
+}
+
+// Known is how many batches the queue knows, and of how many it has graphs.
+func (r *Replay) Known() (batches, graphs int) {
+	for _, k := range r.known {
+		if k.graph != nil {
+			graphs++
+		}
+	}
+	return len(r.known), graphs
+}
+
+// Flush puts what was kept back into the stream, as a graph if it may.
+func (r *Replay) Flush(s *Stream, graphs bool) error {
 	if len(r.next.ops) > 0 {
 		if r.err == nil && graphs {
 			r.err = r.put(s)
@@ -95,7 +124,7 @@ func (r *replay) flush(s *cuda.Stream, graphs bool) error {
 	return r.err
 }
 
-func (r *replay) put(s *cuda.Stream) error {
+func (r *Replay) put(s *Stream) error {
 	k := r.find()
 	if k.times++; k.times == timesToRecord {
 		// Without a graph all is as before.
@@ -118,8 +147,8 @@ func (k *knownBatch) drop() {
 	}
 }
 
-// forget gives back all that is known.
-func (r *replay) forget() {
+// Forget gives back all that is known.
+func (r *Replay) Forget() {
 	for _, k := range r.known {
 		k.drop()
 	}
@@ -127,18 +156,18 @@ func (r *replay) forget() {
 }
 
 // find is next among the known batches, which it joins: in place of the one that was not used for longest, where there are many.
-func (r *replay) find() *knownBatch {
+func (r *Replay) find() *knownBatch {
 	i := slices.IndexFunc(r.known, func(k *knownBatch) bool { return k.equal(&r.next) })
 	var k *knownBatch
 	switch {
 	case i >= 0:
 		k = r.known[i]
-	case len(r.known) < mostKnown:
+	case len(r.known) < MostKnown:
 		i = len(r.known)
 		k = &knownBatch{}
 		r.known = append(r.known, k)
 	default:
-		i = mostKnown - 1
+		i = MostKnown - 1
 		k = r.known[i]
 		k.drop()
 		k.times = 0
