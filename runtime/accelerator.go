@@ -8,6 +8,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+	"github.com/lacuna-sparse/lacuna/runtime/alloc"
 )
 
 // An accelerator has memory of its own and runs grid functions: a GPU, or the
@@ -33,7 +34,7 @@ type queue interface {
 	freeResident(b block, bytes int64)
 	// scratch finds memory that the run needs not give back, for a small temporary: it is
 	// the run's until the queue is closed. It is not ok if there is none.
-	scratch(bytes int64, fill fillMode) (b block, ok bool)
+	scratch(bytes int64, fill alloc.Fill) (b block, ok bool)
 	clear(b block, bytes int64) error
 	upload(b block, from unsafe.Pointer, bytes int64) error
 	// copy copies within the accelerator, between blocks that do not overlap.
@@ -123,7 +124,7 @@ func compileGrid(ctx context.Context, engine string, p *loop.Program, device acc
 	case err != nil:
 		return nil, &ProgramError{Program: p.Name, Err: fmt.Errorf("engine %s: %w", engine, err)}
 	}
-	x := newExecutable(engine, plan, nil, newAllocator())
+	x := newExecutable(engine, plan, nil, alloc.New())
 	x.grid = g
 	return x, nil
 }
@@ -275,7 +276,7 @@ func (g *gridRun) open() error {
 	p := g.s.plan
 	if g.x.grid.fails {
 		bytes := int64(len(p.stages)+1) * statusSize
-		b, err := g.temporary(bytes, zeroed)
+		b, err := g.temporary(bytes, alloc.Zeroed)
 		if err != nil {
 			return g.refused("inputs", &loop.Buffer{Name: "status", Elem: loop.U32}, bytes/statusSize, bytes, err)
 		}
@@ -292,7 +293,7 @@ func (g *gridRun) open() error {
 			g.bufs[id] = gridBuffer{at: r.at.at, len: m.Len}
 			continue
 		}
-		b, err := g.alloc(bytes, anything, ofRun)
+		b, err := g.alloc(bytes, alloc.Anything, ofRun)
 		if err != nil {
 			return g.refused("inputs", &p.program.Buffers[id], m.Len, bytes, err)
 		}
@@ -309,8 +310,8 @@ func (g *gridRun) open() error {
 }
 
 // alloc makes a block of at least one byte.
-func (g *gridRun) alloc(bytes int64, fill fillMode, life lifetime) (gridBuffer, error) {
-	size := padded(bytes)
+func (g *gridRun) alloc(bytes int64, fill alloc.Fill, life lifetime) (gridBuffer, error) {
+	size := alloc.Padded(bytes)
 	if g.limit > 0 && size > g.limit-g.inUse {
 		return gridBuffer{}, errOverLimit
 	}
@@ -318,7 +319,7 @@ func (g *gridRun) alloc(bytes int64, fill fillMode, life lifetime) (gridBuffer, 
 	if err != nil {
 		return gridBuffer{}, err
 	}
-	if fill == zeroed && bytes > 0 {
+	if fill == alloc.Zeroed && bytes > 0 {
 		if err := g.q.clear(at, bytes); err != nil {
 			g.q.free(at, size)
 			return gridBuffer{}, err
@@ -330,13 +331,13 @@ func (g *gridRun) alloc(bytes int64, fill fillMode, life lifetime) (gridBuffer, 
 }
 
 // temporary is alloc for what ends with the run.
-func (g *gridRun) temporary(bytes int64, fill fillMode) (gridBuffer, error) {
-	size := padded(bytes)
+func (g *gridRun) temporary(bytes int64, fill alloc.Fill) (gridBuffer, error) {
+	size := alloc.Padded(bytes)
 	if g.limit > 0 && size > g.limit-g.inUse {
 		return gridBuffer{}, errOverLimit
 	}
 	if bytes == 0 {
-		fill = anything
+		fill = alloc.Anything
 	}
 	at, ok := g.q.scratch(size, fill)
 	if !ok {

@@ -7,6 +7,8 @@ import (
 	"context"
 	"testing"
 	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/runtime/alloc"
 )
 
 // Runs on a stream have memory for small temporaries one after another: blocks do not
@@ -22,7 +24,7 @@ func TestArena(t *testing.T) {
 	var before []block
 	for run := range 3 {
 		var list []block
-		for i, fill := range []fillMode{anything, zeroed, zeroed, anything} {
+		for i, fill := range []alloc.Fill{alloc.Anything, alloc.Zeroed, alloc.Zeroed, alloc.Anything} {
 			b, ok := q.scratch(300, fill)
 			if !ok || b%arenaAlignment != 0 {
 				t.Fatalf("run %d, block %d: %#x, %v", run, i, b, ok)
@@ -37,7 +39,7 @@ func TestArena(t *testing.T) {
 			if err := q.download(t.Context(), unsafe.Pointer(&got[0]), b, 0, 300); err != nil {
 				t.Fatal(err)
 			}
-			if fill == zeroed && !bytes.Equal(got, make([]byte, 300)) {
+			if fill == alloc.Zeroed && !bytes.Equal(got, make([]byte, 300)) {
 				t.Errorf("run %d: block %d is not zero", run, i)
 			}
 			if err := q.upload(b, unsafe.Pointer(&ones[0]), 300); err != nil {
@@ -52,19 +54,19 @@ func TestArena(t *testing.T) {
 	}
 	for _, c := range []struct {
 		bytes int64
-		fill  fillMode
-	}{{arenaBytes, anything}, {arenaZeroes + 1, zeroed}} {
+		fill  alloc.Fill
+	}{{arenaBytes, alloc.Anything}, {arenaZeroes + 1, alloc.Zeroed}} {
 		if _, ok := q.scratch(c.bytes, c.fill); ok {
 			t.Errorf("the arena has %d bytes in one piece", c.bytes)
 		}
 	}
-	if _, ok := q.scratch(arenaBytes-arenaZeroes, anything); !ok {
+	if _, ok := q.scratch(arenaBytes-arenaZeroes, alloc.Anything); !ok {
 		t.Error("the arena does not have what it should")
 	}
-	if _, ok := q.scratch(1, anything); ok {
+	if _, ok := q.scratch(1, alloc.Anything); ok {
 		t.Error("the arena gave memory twice")
 	}
-	if _, ok := q.scratch(arenaZeroes, zeroed); !ok {
+	if _, ok := q.scratch(arenaZeroes, alloc.Zeroed); !ok {
 		t.Error("the arena has no zeros")
 	}
 }
@@ -85,7 +87,7 @@ func TestNoArenaOnForeignStreams(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer q.close()
-	if _, ok := q.scratch(8, anything); ok {
+	if _, ok := q.scratch(8, alloc.Anything); ok {
 		t.Error("runs share memory")
 	}
 }

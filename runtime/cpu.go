@@ -17,6 +17,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/object"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+	"github.com/lacuna-sparse/lacuna/runtime/alloc"
 	"github.com/lacuna-sparse/lacuna/runtime/ondisk"
 )
 
@@ -38,8 +39,8 @@ func newCPU(disk *diskcache.Cache) (Engine, error) {
 	if err != nil {
 		return nil, missingCPU(err)
 	}
-	memory := newAllocator()
-	memory.machine = func() admission.Machine {
+	memory := alloc.New()
+	memory.Machine = func() admission.Machine {
 		// A run that is about to take much memory does not need LLVM's.
 		if l := h.Opened.Load(); l != nil {
 			l.ReleasePages()
@@ -51,7 +52,7 @@ func newCPU(disk *diskcache.Cache) (Engine, error) {
 
 type cpuEngine struct {
 	host   *ondisk.Host
-	memory *allocator
+	memory *alloc.Allocator
 	disk   *diskcache.Cache // nil: nothing is kept
 	build  string           // ondisk.ExecutableID
 

@@ -17,6 +17,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/diskcache"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/runtime/alloc"
 	"github.com/lacuna-sparse/lacuna/runtime/ondisk"
 )
 
@@ -226,14 +227,14 @@ func (q *cudaQueue) rewind() {
 	}
 }
 
-func (q *cudaQueue) scratch(bytes int64, fill fillMode) (block, bool) {
+func (q *cudaQueue) scratch(bytes int64, fill alloc.Fill) (block, bool) {
 	// Several runs at once may use a stream that is the program's own.
 	if q.stream == q.engine.stream || bytes > arenaBytes-arenaZeroes || !q.openArena() {
 		return 0, false
 	}
 	a := &q.arena
 	from, used, size := cuda.Ptr(0), &a.used, int64(arenaBytes-arenaZeroes)
-	if fill == zeroed {
+	if fill == alloc.Zeroed {
 		from, used, size = arenaBytes-arenaZeroes, &a.zeroes, arenaZeroes
 	}
 	at := *used

@@ -39,12 +39,11 @@
 //	tally.go, watch.go  when to stop: results that grow too large, contexts that end
 //
 //	accelerator.go    runs in the memory of a device; gridresults.go: what comes back
-//	cudacode.go       machine code for a GPU; cudaspare.go: small blocks of its memory, kept; cudareplay.go: what it is told again is a graph
+//	cudacode.go       machine code for a GPU
 //	underway.go       work on a device that nobody has waited for yet
 //	resident.go       arrays that stay on a device; memoisable.go, memoise.go: what follows from them, kept beside them
 //
-//	memory.go         a block of elements; allocator.go: where it comes from
-//	recycle.go        blocks of results for results to come; mmap_*.go: the system's part
+//	memory.go         a block of elements, and whether there may be one; package alloc: where it comes from
 //
 //	inspect.go        programs as text: LLVM IR, assembly with comments, PTX
 //	looptimes.go, stagetimes.go   where the time goes

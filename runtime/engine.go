@@ -8,6 +8,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+	"github.com/lacuna-sparse/lacuna/runtime/alloc"
 )
 
 // Engine compiles programs. Engines are safe for concurrent use.
@@ -87,7 +88,7 @@ func firstLine(s string) string {
 
 // compile makes an executable: the plan, which is the same for every engine,
 // and the kernels, which are the engine's.
-func compile(ctx context.Context, engine string, p *loop.Program, memory *allocator,
+func compile(ctx context.Context, engine string, p *loop.Program, memory *alloc.Allocator,
 	kernels func(context.Context, []*loop.Func) ([]kernel, error), instrument instrumenter) (*Executable, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/runtime/alloc"
 )
 
 // fetch reads one element of a buffer on the device. What comes of a kernel that
@@ -106,7 +107,7 @@ func (g *gridRun) results(ctx context.Context, r *Results) error {
 				*b = gridBuffer{at: b.at, len: b.len} // which is not the run's any more
 				break
 			}
-			m = g.x.memory.result(b.len, s.plan.elemSize[id], anything)
+			m = newResult(g.x.memory, b.len, s.plan.elemSize[id], alloc.Anything)
 			if err := g.fetchAll(m.Ptr, id, bytes); err != nil {
 				return err
 			}

@@ -6,20 +6,21 @@ import (
 	"github.com/lacuna-sparse/lacuna/codegen/interp"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+	"github.com/lacuna-sparse/lacuna/runtime/alloc"
 )
 
 // Interp returns the engine that is always there: Go closures. It checks every
 // access to memory and gives the same bits as the CPU engine.
-func Interp() Engine { return &interpEngine{memory: newAllocator()} }
+func Interp() Engine { return &interpEngine{memory: alloc.New()} }
 
 // Traced returns an interpreter that calls compiled for each program and trace for each statement
 // that runs, of several goroutines unless sessions have one thread. It is for looking at small runs.
 func Traced(compiled func(*loop.Program), trace func(*loop.Func, *interp.Event)) Engine {
-	return &interpEngine{newAllocator(), compiled, trace}
+	return &interpEngine{alloc.New(), compiled, trace}
 }
 
 type interpEngine struct {
-	memory   *allocator
+	memory   *alloc.Allocator
 	compiled func(*loop.Program) // nil unless traced
 	trace    func(*loop.Func, *interp.Event)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/internal/machine"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/runtime/alloc"
 )
 
 // The chunks of a stage with a loop.Join append to lists. One thread at a time is in
@@ -92,7 +93,7 @@ type joiner struct {
 	rows     []int64  // at which chunks begin; nil: where their domain does
 	rooms    []int64  // by chunk
 	capacity int64    // entries of a slot
-	slots    temporary
+	slots    alloc.Temporary
 	perSlot  int64 // bytes
 	copy     func(to, from []byte)
 	each     int64 // slots of a thread
@@ -151,14 +152,14 @@ func (j *joiner) open(x *Executable, s *state, st *stagePlan, o Options, threads
 	}
 	j.perSlot = 0
 	for _, m := range p.moves {
-		j.perSlot += padded((j.capacity + m.first) * m.size)
+		j.perSlot += alloc.Padded((j.capacity + m.first) * m.size)
 	}
-	bytes := padded(j.perSlot * j.each * threads)
-	if !s.account.Reserve(bytes, o.MemoryLimit, x.memory.machine) {
+	bytes := alloc.Padded(j.perSlot * j.each * threads)
+	if !s.account.Reserve(bytes, o.MemoryLimit, x.memory.Machine) {
 		return false
 	}
 	var err error
-	if j.slots, err = x.memory.temporary(bytes, anything); err != nil {
+	if j.slots, err = x.memory.Temporary(bytes, alloc.Anything); err != nil {
 		s.account.InUse -= bytes
 		return false
 	}
@@ -192,9 +193,9 @@ func (j *joiner) open(x *Executable, s *state, st *stagePlan, o Options, threads
 // close gives the slots back, and leaves the ends of the lists where the stage does.
 func (j *joiner) close(x *Executable, s *state) {
 	copy(SliceOf[int64](j.mem[j.plan.ends]), j.marks[j.placed*j.plan.lists:])
-	s.account.InUse -= j.slots.bytes
-	x.memory.release(j.slots)
-	j.slots, j.shift, j.rows = temporary{}, nil, nil
+	s.account.InUse -= j.slots.Bytes
+	x.memory.Release(j.slots)
+	j.slots, j.shift, j.rows = alloc.Temporary{}, nil, nil
 	clear(j.mem)
 }
 
@@ -222,7 +223,7 @@ type waitingChunk struct{ chunk, slot int64 }
 
 // work runs chunks until there are none, one fails or the run is cancelled.
 func (j *joiner) work(f *frame, thread int64) {
-	const line = blockAlign / 8 // no other thread writes to the line of the ends
+	const line = alloc.Align / 8 // no other thread writes to the line of the ends
 	t := joinThread{joiner: j, frame: f, ends: make([]int64, j.plan.lists, j.plan.lists+line)}
 	for i := range j.each {
 		t.free = append(t.free, thread*j.each+i)
@@ -328,11 +329,11 @@ func (t *joinThread) begin(i int64, inSlot bool) {
 
 // eachArray visits the arrays of a slot.
 func (j *joiner) eachArray(slot int64, visit func(m *movePlan, array Memory)) {
-	at := unsafe.Add(j.slots.ptr, slot*j.perSlot)
+	at := unsafe.Add(j.slots.Ptr, slot*j.perSlot)
 	for k := range j.plan.moves {
 		m := &j.plan.moves[k]
 		visit(m, Memory{Ptr: at, Len: j.capacity + m.first})
-		at = unsafe.Add(at, padded((j.capacity+m.first)*m.size))
+		at = unsafe.Add(at, alloc.Padded((j.capacity+m.first)*m.size))
 	}
 }
 

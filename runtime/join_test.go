@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/runtime/alloc"
 )
 
 // positives is a program that keeps the positive elements of the rows of x: list 0 has
@@ -322,7 +323,7 @@ func TestJoinWithoutMemoryForSlots(t *testing.T) {
 	x := mustCompile(t, Interp(), mustProgram(t, positives))
 	d := joinCases()[0]
 	want := mustRun(t, x, d.bind(x), Options{Threads: 1})
-	lists := padded(int64(len(d.pos)*8)) + 2*padded(int64(len(d.x)*8+8)) + padded(int64(len(d.x)*4)) + blockAlign
+	lists := alloc.Padded(int64(len(d.pos)*8)) + 2*alloc.Padded(int64(len(d.x)*8+8)) + alloc.Padded(int64(len(d.x)*4)) + alloc.Align
 	got := mustRun(t, x, d.bind(x), Options{Threads: 3, MemoryLimit: lists})
 	if !slices.Equal(SliceOf[float64](got.Buffers[3]), SliceOf[float64](want.Buffers[3])) {
 		t.Error("the lists differ")

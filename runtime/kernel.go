@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/codegen/interp"
+	"github.com/lacuna-sparse/lacuna/runtime/alloc"
 )
 
 // kernel is a compiled loop function. This is all that engines differ in.
@@ -58,7 +59,7 @@ func (f *frame) fill(st *stagePlan, mem []Memory, scalars []int64) {
 	}
 	f.scratch = f.scratch[:0]
 	for _, i := range st.scratch {
-		f.scratch = append(f.scratch, scratch{i, uintptr(padded(bytesOf(f.bufs[i].Len, st.elemSize[i])))})
+		f.scratch = append(f.scratch, scratch{i, uintptr(alloc.Padded(bytesOf(f.bufs[i].Len, st.elemSize[i])))})
 	}
 	f.args = f.args[:len(st.args)]
 	for i, id := range st.args {

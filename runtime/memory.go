@@ -1,9 +1,13 @@
 package runtime
 
 import (
+	"errors"
+	"math"
 	"unsafe"
 
+	"github.com/lacuna-sparse/lacuna/internal/admission"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/runtime/alloc"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -77,4 +81,55 @@ func loadInt(m Memory, elem loop.Type, i int64) (v int64, ok bool) {
 		return int64(v), v <= 1<<63-1
 	}
 	panic("BUG: integer load from a buffer of " + elem.String())
+}
+
+// newResult is memory for n elements of a result.
+func newResult(a *alloc.Allocator, n, elemSize int64, fill alloc.Fill) Memory {
+	p, pooled := a.Result(n*elemSize, fill)
+	return Memory{Ptr: p, Len: n, Pooled: pooled}
+}
+
+// limitOption is the source of a limit that options of a run give.
+const limitOption = admission.Option
+
+// Admits says whether a run with the given options may allocate the n elements of a dense result, before any
+// stage has begun: nil, or a [*MemoryLimitError].
+func Admits(result string, n int64, elem tensor.DType, o Options) error {
+	if o.Spill != nil {
+		return nil
+	}
+	var c admission.Account
+	c.Open(o.MemoryLimit)
+	need := bytesOf(n, int64(elem.Size()))
+	if c.Reserve(need, o.MemoryLimit, admission.Read) {
+		return nil
+	}
+	return &MemoryLimitError{Program: result, Buffer: result, Len: n, Elem: elem.String(), Need: need, Limit: c.Limit, Source: c.Source}
+}
+
+// Refused is the [*MemoryLimitError] of what is done outside of a run, such as "to convert CSR to D", if err is because memory was
+// refused; else it is err.
+func Refused(what string, err error) error {
+	var r *admission.Error
+	if !errors.As(err, &r) {
+		return err
+	}
+	return &MemoryLimitError{Program: what, Buffer: what, Len: r.Need, Elem: "byte", Need: r.Need, InUse: r.InUse, Limit: r.Limit, Source: r.Source}
+}
+
+// bytesOf is the size of n elements, or math.MaxInt64 when that is too large.
+func bytesOf(n, elemSize int64) int64 {
+	b, ok := mulChecked(n, elemSize)
+	if !ok || b > math.MaxInt64-2*alloc.Align {
+		return math.MaxInt64
+	}
+	return b
+}
+
+// saturatingAdd adds two numbers that are not negative.
+func saturatingAdd(x, y int64) int64 {
+	if z, ok := addChecked(x, y); ok {
+		return z
+	}
+	return math.MaxInt64
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/runtime/alloc"
 )
 
 // plan is a program made ready to run: ids resolved, size expressions
@@ -69,7 +70,7 @@ type trimPlan struct {
 type allocPlan struct {
 	buffer loop.BufferID
 	length sizeCode
-	fill   fillMode
+	fill   alloc.Fill
 }
 
 type cutPlan struct {
@@ -182,7 +183,7 @@ func (p *plan) sizes(lets []loop.ScalarLet, allocs []loop.Alloc) (out sizesPlan)
 	for _, a := range allocs {
 		plan := allocPlan{buffer: a.Buffer, length: p.size(a.Len)}
 		if a.Zero {
-			plan.fill = zeroed
+			plan.fill = alloc.Zeroed
 		}
 		out.allocs = append(out.allocs, plan)
 	}

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/runtime/alloc"
 )
 
 // Resident is an array in the memory of an accelerator that stays there between runs.
@@ -169,7 +171,7 @@ func concatenate(ctx context.Context, device accelerator, q queue, arrays []Memo
 	for _, m := range arrays {
 		bytes += m.Len * size
 	}
-	at, err := allocate(device, q, padded(bytes), stays)
+	at, err := allocate(device, q, alloc.Padded(bytes), stays)
 	if err != nil {
 		return nil, refusedUpload(err, bytes)
 	}
@@ -200,20 +202,20 @@ func concatenate(ctx context.Context, device accelerator, q queue, arrays []Memo
 	}
 	doneAll(held)
 	if err != nil {
-		q.free(at, padded(bytes))
+		q.free(at, alloc.Padded(bytes))
 		return nil, err
 	}
-	return newResident(device, at, bytes, padded(bytes)), nil
+	return newResident(device, at, bytes, alloc.Padded(bytes)), nil
 }
 
 // Allocate makes an array of bytes bytes on the accelerator of an engine, whose elements are not set. Errors are those of Upload.
 func Allocate(ctx context.Context, e Engine, bytes int64) (*Resident, error) {
 	return onQueue(ctx, e, func(device accelerator, q queue) (*Resident, error) {
-		at, err := allocate(device, q, padded(bytes), stays)
+		at, err := allocate(device, q, alloc.Padded(bytes), stays)
 		if err != nil {
 			return nil, refusedUpload(err, bytes)
 		}
-		return newResident(device, at, bytes, padded(bytes)), nil
+		return newResident(device, at, bytes, alloc.Padded(bytes)), nil
 	})
 }
 
@@ -262,7 +264,7 @@ func (r *Resident) On(e Engine) bool {
 
 // Fetch copies the array to new memory of this process.
 func (r *Resident) Fetch() (unsafe.Pointer, error) {
-	to := results.result(r.bytes, 1, anything).Ptr
+	to := newResult(results, r.bytes, 1, alloc.Anything).Ptr
 	if !r.at.use(nil) {
 		return nil, errors.New("an array in a device's memory is read after it was freed")
 	}
@@ -279,7 +281,7 @@ func (r *Resident) Fetch() (unsafe.Pointer, error) {
 }
 
 // results makes memory for arrays that come from a device.
-var results = newAllocator()
+var results = alloc.New()
 
 // Free gives the memory back, once runs that use it have ended, for which it does not
 // wait. Later uses are errors.

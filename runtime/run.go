@@ -13,6 +13,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/spill"
 	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/runtime/alloc"
 )
 
 // Executable is a program compiled by an engine. It may be run any number of
@@ -21,7 +22,7 @@ type Executable struct {
 	engine  string
 	plan    *plan
 	kernels []kernel // by stagePlan.kernel
-	memory  *allocator
+	memory  *alloc.Allocator
 	states  sync.Pool // of *state
 	watcher watcher
 	grid    *gridProgram // set if an accelerator runs it; then there are no kernels
@@ -31,7 +32,7 @@ type Executable struct {
 
 // newExecutable joins a plan and the kernels of its stages, which are in the
 // order of the stages that have functions.
-func newExecutable(engine string, p *plan, kernels []kernel, memory *allocator) *Executable {
+func newExecutable(engine string, p *plan, kernels []kernel, memory *alloc.Allocator) *Executable {
 	x := &Executable{engine: engine, plan: p, kernels: kernels, memory: memory}
 	x.states.New = func() any { return newState(p) }
 	return x
@@ -222,9 +223,9 @@ func (o Options) MostThreads() int {
 // small program costs less than making one.
 type state struct {
 	plan    *plan
-	mem     []Memory    // by buffer
-	temps   []temporary // by buffer: what must be given back
-	outputs []Memory    // Bindings.Outputs
+	mem     []Memory          // by buffer
+	temps   []alloc.Temporary // by buffer: what must be given back
+	outputs []Memory          // Bindings.Outputs
 	scalars []int64
 	cuts    []cut // by partition
 	stack   []int64
@@ -247,7 +248,7 @@ func newState(p *plan) *state {
 	s := &state{
 		plan:    p,
 		mem:     make([]Memory, len(p.program.Buffers)),
-		temps:   make([]temporary, len(p.program.Buffers)),
+		temps:   make([]alloc.Temporary, len(p.program.Buffers)),
 		scalars: make([]int64, len(p.program.Scalars)),
 		cuts:    make([]cut, len(p.program.Partitions)),
 		stack:   make([]int64, p.stack),
@@ -273,10 +274,10 @@ func (x *Executable) finish(s *state) {
 // passed over.
 func (x *Executable) free(s *state, ids []loop.BufferID) {
 	for _, id := range ids {
-		if t := s.temps[id]; t.ptr != nil {
-			s.account.InUse -= t.bytes
-			s.temps[id], s.mem[id] = temporary{}, Memory{}
-			x.memory.release(t)
+		if t := s.temps[id]; t.Ptr != nil {
+			s.account.InUse -= t.Bytes
+			s.temps[id], s.mem[id] = alloc.Temporary{}, Memory{}
+			x.memory.Release(t)
 		}
 	}
 }
@@ -312,7 +313,7 @@ func (x *Executable) stage(ctx context.Context, s *state, st *stagePlan, o Optio
 	}
 	if st.fn != nil {
 		if st.tallies != nil {
-			s.tally.open(s, st, o, x.memory.machine)
+			s.tally.open(s, st, o, x.memory.Machine)
 			s.team.tally = &s.tally
 		}
 		if err := x.call(ctx, s, st, o, threads); err != nil {

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/runtime/alloc"
 )
 
 // withKernels makes an executable of Go kernels, one for each stage that has a
@@ -24,7 +25,7 @@ func withKernels(t testing.TB, p *loop.Program, kernels ...goKernel) *Executable
 	for i, k := range kernels {
 		list[i] = k
 	}
-	return newExecutable("go", pl, list, newAllocator())
+	return newExecutable("go", pl, list, alloc.New())
 }
 
 func nothing(*frame, int64, int64, int64) int64 { return 0 }

@@ -10,6 +10,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/codegen/interp"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+	"github.com/lacuna-sparse/lacuna/runtime/alloc"
 )
 
 // SimulatedName is the name of the engine that stands in for a GPU.
@@ -268,7 +269,7 @@ func (q *simulatedQueue) runQuick(k *simulatedKernel, bufs []interp.Memory, c *g
 }
 
 // scratch has nothing: that blocks are apart shows accesses outside them.
-func (q *simulatedQueue) scratch(int64, fillMode) (block, bool) { return 0, false }
+func (q *simulatedQueue) scratch(int64, alloc.Fill) (block, bool) { return 0, false }
 
 func (q *simulatedQueue) publish(ctx context.Context) error { return q.wait(ctx) }
 

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/runtime/alloc"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -58,7 +59,7 @@ func (x *Executable) allocate(s *state, st *stagePlan, a *allocPlan, o Options) 
 		if m.Len != n {
 			return s.sizeError(st, "length of buffer "+buf.Name, &a.length, sizeFault(fmt.Sprintf("the result has %d elements, and the caller's memory %d", n, m.Len)))
 		}
-		if a.fill == zeroed {
+		if a.fill == alloc.Zeroed {
 			clear(unsafe.Slice((*byte)(m.Ptr), bytes))
 		}
 		s.mem[a.buffer] = m
@@ -66,7 +67,7 @@ func (x *Executable) allocate(s *state, st *stagePlan, a *allocPlan, o Options) 
 	}
 	if buf.Role == loop.Scratch {
 		// One after the other, each on cache lines of its own.
-		bytes = bytesOf(padded(min(bytes, maxObject)), s.copies(st))
+		bytes = bytesOf(alloc.Padded(min(bytes, maxObject)), s.copies(st))
 	}
 	refused := func(err error) error {
 		return &MemoryLimitError{Program: s.plan.program.Name, Stage: st.name, Buffer: buf.Name,
@@ -74,7 +75,7 @@ func (x *Executable) allocate(s *state, st *stagePlan, a *allocPlan, o Options) 
 			InUse: s.account.InUse, Limit: s.account.Limit, Source: s.account.Source, Err: err}
 	}
 	takes := buf.Role != loop.Scratch && o.Spill.Takes(bytes) // what a thread works in it touches all the time
-	if takes || !s.account.Reserve(padded(min(bytes, maxObject)), o.MemoryLimit, x.memory.machine) {
+	if takes || !s.account.Reserve(alloc.Padded(min(bytes, maxObject)), o.MemoryLimit, x.memory.Machine) {
 		if o.Spill == nil {
 			return refused(nil)
 		}
@@ -82,7 +83,7 @@ func (x *Executable) allocate(s *state, st *stagePlan, a *allocPlan, o Options) 
 		if buf.Role == loop.Output {
 			spill = o.Spill.MapResult
 		}
-		m, err := spill(padded(min(bytes, maxObject)))
+		m, err := spill(alloc.Padded(min(bytes, maxObject)))
 		if err != nil {
 			return refused(err)
 		}
@@ -90,20 +91,20 @@ func (x *Executable) allocate(s *state, st *stagePlan, a *allocPlan, o Options) 
 		if buf.Role == loop.Output {
 			s.mem[a.buffer].Pooled = tensor.NewPooled(m, func() { o.Spill.Free(m) })
 		} else {
-			s.temps[a.buffer] = temporary{ptr: s.mem[a.buffer].Ptr, bytes: bytes, mapped: m, spilled: o.Spill}
+			s.temps[a.buffer] = alloc.OfFiles(m, bytes, o.Spill)
 		}
 		return nil
 	}
 	if buf.Role == loop.Output {
-		s.mem[a.buffer] = x.memory.result(n, s.plan.elemSize[a.buffer], a.fill)
+		s.mem[a.buffer] = newResult(x.memory, n, s.plan.elemSize[a.buffer], a.fill)
 		return nil
 	}
-	t, err := x.memory.temporary(bytes, a.fill)
+	t, err := x.memory.Temporary(bytes, a.fill)
 	if err != nil {
 		return refused(err)
 	}
 	s.temps[a.buffer] = t
-	s.mem[a.buffer] = Memory{Ptr: t.ptr, Len: n}
+	s.mem[a.buffer] = Memory{Ptr: t.Ptr, Len: n}
 	return nil
 }
 
@@ -162,9 +163,9 @@ func (x *Executable) trim(s *state, st *stagePlan, t *trimPlan, o Options) error
 	size := s.plan.elemSize[t.buffer]
 	switch {
 	case o.Spill.Takes(bytesOf(m.Len, size)):
-		o.Spill.Cut(unsafe.Slice((*byte)(m.Ptr), padded(m.Len*size)), n*size)
+		o.Spill.Cut(unsafe.Slice((*byte)(m.Ptr), alloc.Padded(m.Len*size)), n*size)
 	case n < m.Len/2:
-		shorter := x.memory.result(n, size, anything)
+		shorter := newResult(x.memory, n, size, alloc.Anything)
 		copy(unsafe.Slice((*byte)(shorter.Ptr), n*size), unsafe.Slice((*byte)(m.Ptr), n*size))
 		m.GiveBack()
 		*m = shorter

@@ -116,7 +116,7 @@ func (x *Executable) admits(s *state, b *Bindings, o Options) error {
 		return nil
 	}
 	if !s.account.Settled {
-		s.account.Settle(o.MemoryLimit, x.memory.machine())
+		s.account.Settle(o.MemoryLimit, x.memory.Machine())
 	}
 	if s.account.Fits(need) {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/runtime/alloc"
 )
 
 // The chunks of a stage with loop.Copies update elements of the same buffers. The thread
@@ -106,16 +107,16 @@ func (c *copier) open(x *Executable, s *state, st *stagePlan, o Options, threads
 		m := s.mem[st.bufs[one.place]]
 		each := apart(m.Len)
 		bytes := bytesOf(each, one.size*(threads-1))
-		if !s.account.Reserve(padded(min(bytes, maxObject)), o.MemoryLimit, x.memory.machine) {
+		if !s.account.Reserve(alloc.Padded(min(bytes, maxObject)), o.MemoryLimit, x.memory.Machine) {
 			return 1
 		}
-		t, err := x.memory.temporary(bytes, anything)
+		t, err := x.memory.Temporary(bytes, alloc.Anything)
 		if err != nil {
-			s.account.InUse -= padded(bytes)
+			s.account.InUse -= alloc.Padded(bytes)
 			return 1
 		}
 		s.temps[one.all] = t // given back behind the last stage that uses it, as others are
-		c.mem, c.all = append(c.mem, m), append(c.all, Memory{Ptr: t.ptr, Len: each * (threads - 1)})
+		c.mem, c.all = append(c.mem, m), append(c.all, Memory{Ptr: t.Ptr, Len: each * (threads - 1)})
 	}
 	return threads
 }

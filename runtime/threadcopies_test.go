@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/runtime/alloc"
 )
 
 // greatest is a program that finds the greatest of the x of each column, and 0 for those
@@ -236,7 +237,7 @@ func TestThreadsHaveCopies(t *testing.T) {
 func TestCopiesWithoutMemory(t *testing.T) {
 	severalThreads(t)
 	d := someUpdates(4000, 1000)
-	result := padded(8*1000) + padded(2*1000)
+	result := alloc.Padded(8*1000) + alloc.Padded(2*1000)
 	for _, limit := range []int64{result, result + 8*apart(1000), result + 10*apart(1000)} {
 		x := mustCompile(t, Interp(), mustProgram(t, greatest))
 		for range 3 {

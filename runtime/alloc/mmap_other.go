@@ -1,6 +1,6 @@
 //go:build !unix
 
-package runtime
+package alloc
 
 // mapMemory returns zeroed memory. Where there is no mmap it is Go memory.
 func mapMemory(bytes int64) ([]byte, error) { return make([]byte, bytes+blockAlign)[:bytes], nil }

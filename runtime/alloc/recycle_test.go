@@ -1,4 +1,4 @@
-package runtime
+package alloc
 
 import (
 	goruntime "runtime"
@@ -18,7 +18,7 @@ func newTestRecycler() *recycler {
 	return &recycler{limit: room, releasedLimit: room}
 }
 
-func newBlock(size int64) unsafe.Pointer { return goMemory(size, anything) }
+func newBlock(size int64) unsafe.Pointer { return goMemory(size, Anything) }
 
 // idleBytes waits for finalizers, which run some time after a collection, until
 // the recycler has the wanted number of idle bytes.
@@ -114,7 +114,7 @@ func TestRecyclerKeepsWithinItsLimit(t *testing.T) {
 }
 
 func TestResultsOfUsedBlocksAreCleared(t *testing.T) {
-	a := newAllocator()
+	a := New()
 	a.idle = newTestRecycler()
 	size := classSize(recycledClass)
 	dirty := unsafe.Slice((*byte)(newBlock(size)), size)
@@ -123,13 +123,14 @@ func TestResultsOfUsedBlocksAreCleared(t *testing.T) {
 	}
 	a.idle.put(&dirty[0], recycledClass, a.idle.limit())
 	const unused = 100
-	b := SliceOf[byte](a.result(size-unused, 1, zeroed))
+	p, _ := a.Result(size-unused, Zeroed)
+	b := unsafe.Slice((*byte)(p), size-unused)
 	if a.idle.idle != 0 {
 		t.Fatal("the idle block was not used")
 	}
 	for i, x := range b {
 		if x != 0 {
-			t.Fatalf("byte %d of a zeroed result is %#x", i, x)
+			t.Fatalf("byte %d of a Zeroed result is %#x", i, x)
 		}
 	}
 }
@@ -137,7 +138,7 @@ func TestResultsOfUsedBlocksAreCleared(t *testing.T) {
 // Blocks that were released are handed out again at once, the large ones too, where they
 // are not far larger than what is wanted.
 func TestRecyclerReusesReleasedBlocks(t *testing.T) {
-	for _, size := range []int64{minRecycled, classSize(recycledClass), maxRecycled, maxRecycled + blockAlign, 3 * maxRecycled} {
+	for _, size := range []int64{minRecycled, classSize(recycledClass), maxRecycled, maxRecycled + Align, 3 * maxRecycled} {
 		room := func() int64 { return 3 * size }
 		r := &recycler{limit: room, releasedLimit: room}
 		b, _ := r.block(size, newBlock)
@@ -194,14 +195,13 @@ func TestRecyclerKeepsReleasedBlocksWithinItsLimit(t *testing.T) {
 	}
 }
 
-// What a run wrote beyond what it needed is released with the rest.
-func TestTrimmedResultsKeepTheirBlock(t *testing.T) {
+// A result whose size has no class is released as a whole.
+func TestLargeResultsAreReleased(t *testing.T) {
 	room := func() int64 { return 1 << 30 }
-	a := newAllocator()
+	a := New()
 	a.idle = &recycler{limit: room, releasedLimit: room}
-	m := a.result(1<<20, 8, anything)
-	m.Len -= 1 << 18 // as trim does
-	m.GiveBack()
+	_, b := a.Result(8<<20, Anything)
+	b.GiveBack()
 	if want := int64(8 << 20); a.idle.idle != want {
 		t.Errorf("%d bytes are idle, want %d", a.idle.idle, want)
 	}

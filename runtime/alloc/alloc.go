@@ -1,8 +1,7 @@
-package runtime
+// Package alloc has the memory of runs: results, and temporaries that a run gives back.
+package alloc
 
 import (
-	"errors"
-	"math"
 	"math/bits"
 	"strings"
 	"sync"
@@ -29,22 +28,26 @@ import (
 //     the process rather than return an error when the system has no more.
 //   - Where a run spills, what is too large for memory is in files instead (internal/spill).
 //
-// Every block starts at a multiple of blockAlign bytes and is padded to one,
+// Every block starts at a multiple of Align bytes and is padded to one,
 // so that vector code may load whole vectors up to the end.
-const (
-	blockAlign = 64
-	maxPooled  = 32 << 20
-)
 
-// allocator hands out and takes back memory. It is shared by all runs of an
+// Align is what addresses and sizes of blocks are multiples of.
+const Align = 64
+
+// maxPooled is the size of the largest temporaries from pools.
+const maxPooled = 32 << 20
+
+// Allocator hands out and takes back memory. It is shared by all runs of an
 // engine and safe for concurrent use.
-type allocator struct {
-	pools   [classCount]sync.Pool // of *pooled
-	machine func() admission.Machine
+type Allocator struct {
+	pools [classCount]sync.Pool // of *pooled
+	// Machine says how much memory there is.
+	Machine func() admission.Machine
 	idle    *recycler
 }
 
-func newAllocator() *allocator { return &allocator{machine: admission.Read, idle: idleResults} }
+// New has nothing yet, but what all share of results that nobody uses any more.
+func New() *Allocator { return &Allocator{Machine: admission.Read, idle: idleResults} }
 
 // pooled is a temporary on the Go heap. Its size is that of its class.
 type pooled struct {
@@ -52,49 +55,49 @@ type pooled struct {
 	class int
 }
 
-// temporary is a block that a run must give back. The zero value is none.
-type temporary struct {
-	ptr    unsafe.Pointer
-	bytes  int64
+// Temporary is a block that a run must give back. The zero value is none.
+type Temporary struct {
+	Ptr    unsafe.Pointer
+	Bytes  int64
 	heap   *pooled
 	mapped []byte
 
 	spilled *spill.Files // that mapped is a block of; nil: of none
 }
 
-// result returns Go memory for n elements, and of at least one byte, whose bytes are zero
-// if that is asked for and anything otherwise.
-func (a *allocator) result(n, elemSize int64, fill fillMode) Memory {
-	size := padded(n * elemSize)
+// Result returns Go memory of so many bytes, at least one, which are zero
+// if that is asked for and anything otherwise; and the block that it lies in, nil for small ones.
+func (a *Allocator) Result(bytes int64, fill Fill) (unsafe.Pointer, *tensor.Pooled) {
+	size := Padded(bytes)
 	if size < minRecycled {
-		return Memory{Ptr: goMemory(size, fill), Len: n}
+		return goMemory(size, fill), nil
 	}
 	b, used := a.idle.block(size, func(size int64) unsafe.Pointer { return goMemory(size, fill) })
 	p := b.Pointer()
-	if used && fill == zeroed {
+	if used && fill == Zeroed {
 		clear(unsafe.Slice((*byte)(p), size))
 	} else if used {
 		poison(p, size)
 	}
-	return Memory{Ptr: p, Len: n, Pooled: b}
+	return p, b
 }
 
 // goMemory is a new block of the Go heap. From minRecycled bytes on it begins where
 // the heap's object does: such objects have pages of their own.
-func goMemory(size int64, fill fillMode) unsafe.Pointer {
+func goMemory(size int64, fill Fill) unsafe.Pointer {
 	const word = 8
-	room := size + blockAlign - word
+	room := size + Align - word
 	if size <= smallBlock {
 		// The heap has objects of just that size, side by side from where a page begins.
-		if p := unsafe.Pointer(unsafe.SliceData(make([]uint64, size/word))); uintptr(p)%blockAlign == 0 {
-			if fill == anything {
+		if p := unsafe.Pointer(unsafe.SliceData(make([]uint64, size/word))); uintptr(p)%Align == 0 {
+			if fill == Anything {
 				poison(p, size)
 			}
 			return p
 		}
 	}
 	var p unsafe.Pointer
-	if fill == zeroed || size < minUnzeroed {
+	if fill == Zeroed || size < minUnzeroed {
 		p = unsafe.Pointer(unsafe.SliceData(make([]uint64, room/word)))
 	} else {
 		// A kernel that writes every element need not find zeros: clearing a
@@ -106,9 +109,9 @@ func goMemory(size int64, fill fillMode) unsafe.Pointer {
 		b.WriteByte(0)
 		p = unsafe.Pointer(unsafe.StringData(b.String()))
 	}
-	p = unsafe.Add(p, -uintptr(p)&(blockAlign-1))
+	p = unsafe.Add(p, -uintptr(p)&(Align-1))
 	admission.AdviseHuge(p, size)
-	if fill == anything {
+	if fill == Anything {
 		poison(p, size)
 	}
 	return p
@@ -120,19 +123,19 @@ const smallBlock = 512
 // minUnzeroed is the size from which it pays not to clear memory.
 const minUnzeroed = 16 << 10
 
-// temporary returns a block of at least one byte, whose bytes are zero if
-// clear is asked for and anything otherwise.
-func (a *allocator) temporary(bytes int64, fill fillMode) (temporary, error) {
-	size := padded(bytes)
+// Temporary returns a block of at least one byte, whose bytes are zero if
+// clear is asked for and Anything otherwise.
+func (a *Allocator) Temporary(bytes int64, fill Fill) (Temporary, error) {
+	size := Padded(bytes)
 	if size > maxPooled {
 		m, err := mapMemory(size) // fresh mappings are zero
 		if err != nil {
-			return temporary{}, err
+			return Temporary{}, err
 		}
-		t := temporary{ptr: unsafe.Pointer(unsafe.SliceData(m)), bytes: size, mapped: m}
-		admission.AdviseHuge(t.ptr, size)
-		if fill == anything {
-			poison(t.ptr, size)
+		t := Temporary{Ptr: unsafe.Pointer(unsafe.SliceData(m)), Bytes: size, mapped: m}
+		admission.AdviseHuge(t.Ptr, size)
+		if fill == Anything {
+			poison(t.Ptr, size)
 		}
 		return t, nil
 	}
@@ -140,20 +143,25 @@ func (a *allocator) temporary(bytes int64, fill fillMode) (temporary, error) {
 	h, ok := a.pools[class].Get().(*pooled)
 	if !ok {
 		h = &pooled{ptr: goMemory(classSize(class), fill), class: class}
-		if fill == zeroed {
-			return temporary{ptr: h.ptr, bytes: size, heap: h}, nil
+		if fill == Zeroed {
+			return Temporary{Ptr: h.ptr, Bytes: size, heap: h}, nil
 		}
 	}
-	if fill == zeroed {
+	if fill == Zeroed {
 		clear(unsafe.Slice((*byte)(h.ptr), size))
 	} else {
 		poison(h.ptr, size)
 	}
-	return temporary{ptr: h.ptr, bytes: size, heap: h}, nil
+	return Temporary{Ptr: h.ptr, Bytes: size, heap: h}, nil
 }
 
-// release takes a block back.
-func (a *allocator) release(t temporary) {
+// OfFiles is a temporary in a block of files that something spills to.
+func OfFiles(block []byte, bytes int64, files *spill.Files) Temporary {
+	return Temporary{Ptr: unsafe.Pointer(unsafe.SliceData(block)), Bytes: bytes, mapped: block, spilled: files}
+}
+
+// Release takes a block back.
+func (a *Allocator) Release(t Temporary) {
 	switch {
 	case t.heap != nil:
 		a.pools[t.heap.class].Put(t.heap)
@@ -164,12 +172,13 @@ func (a *allocator) release(t temporary) {
 	}
 }
 
-// fillMode says what a new block holds.
-type fillMode uint8
+// Fill says what a new block holds.
+type Fill uint8
 
+// What a new block holds.
 const (
-	anything fillMode = iota
-	zeroed
+	Anything Fill = iota
+	Zeroed
 )
 
 // poison makes reads of memory that was never written visible.
@@ -182,10 +191,10 @@ func poison(p unsafe.Pointer, bytes int64) {
 	}
 }
 
-// padded is the size of the block for a buffer: a multiple of blockAlign, and
+// Padded is the size of the block for a buffer: a multiple of Align, and
 // not zero, so that every buffer has an address.
-func padded(bytes int64) int64 {
-	return max(bytes+blockAlign-1, blockAlign) &^ (blockAlign - 1)
+func Padded(bytes int64) int64 {
+	return max(bytes+Align-1, Align) &^ (Align - 1)
 }
 
 // Size classes are 1, 1¼, 1½ and 1¾ times a power of two from minClass up to
@@ -209,49 +218,4 @@ func classOf(size int64) int {
 	power := bits.Len64(uint64(size-1)) - 1 // 2^power < size <= 2^(power+1)
 	quarter := int64(1) << (power - 2)
 	return (power-minClassBits)*4 + int((size-int64(1)<<power+quarter-1)/quarter)
-}
-
-// limitOption is the source of a limit that options of a run give.
-const limitOption = admission.Option
-
-// Admits says whether a run with the given options may allocate the n elements of a dense result, before any
-// stage has begun: nil, or a [*MemoryLimitError].
-func Admits(result string, n int64, elem tensor.DType, o Options) error {
-	if o.Spill != nil {
-		return nil
-	}
-	var c admission.Account
-	c.Open(o.MemoryLimit)
-	need := bytesOf(n, int64(elem.Size()))
-	if c.Reserve(need, o.MemoryLimit, admission.Read) {
-		return nil
-	}
-	return &MemoryLimitError{Program: result, Buffer: result, Len: n, Elem: elem.String(), Need: need, Limit: c.Limit, Source: c.Source}
-}
-
-// Refused is the [*MemoryLimitError] of what is done outside of a run, such as "to convert CSR to D", if err is because memory was
-// refused; else it is err.
-func Refused(what string, err error) error {
-	var r *admission.Error
-	if !errors.As(err, &r) {
-		return err
-	}
-	return &MemoryLimitError{Program: what, Buffer: what, Len: r.Need, Elem: "byte", Need: r.Need, InUse: r.InUse, Limit: r.Limit, Source: r.Source}
-}
-
-// bytesOf is the size of n elements, or math.MaxInt64 when that is too large.
-func bytesOf(n, elemSize int64) int64 {
-	b, ok := mulChecked(n, elemSize)
-	if !ok || b > math.MaxInt64-2*blockAlign {
-		return math.MaxInt64
-	}
-	return b
-}
-
-// saturatingAdd adds two numbers that are not negative.
-func saturatingAdd(x, y int64) int64 {
-	if z, ok := addChecked(x, y); ok {
-		return z
-	}
-	return math.MaxInt64
 }

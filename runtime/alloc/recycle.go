@@ -1,4 +1,4 @@
-package runtime
+package alloc
 
 import (
 	goruntime "runtime"
