@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna/internal/admission"
-	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
 // BenchmarkCall is the cost of a run that does next to nothing: what calling
@@ -94,20 +93,4 @@ func BenchmarkDefaultLimit(b *testing.B) {
 	for b.Loop() {
 		admission.Read()
 	}
-}
-
-// BenchmarkCut is the cost of cutting a million rows into a thousand chunks.
-func BenchmarkCut(b *testing.B) {
-	pos := make([]uint32, 1_000_001)
-	for i := range pos {
-		pos[i] = uint32(i * 10)
-	}
-	w := MemoryOf(pos)
-	var c cut
-	for b.Loop() {
-		if err := c.byWeight(1_000_000, 11_000, w, loop.U32); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(c.chunks), "chunks")
 }

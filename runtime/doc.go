@@ -10,11 +10,11 @@
 // chunks and calls the stage's kernel on each chunk, on several goroutines
 // where that helps. All memory is allocated between stages (stagememory.go), all
 // threads are started here (pool.go), cancellation happens between chunks and
-// through a stop word that kernels look at (watch.go): otherwise kernels are plain
+// through a stop word that kernels look at (package watch): otherwise kernels are plain
 // sequential code.
 //
 // Results do not depend on the number of threads. Chunks are cut by the data
-// alone (partition.go), each kernel call depends only on its chunk and on
+// alone (package partition), each kernel call depends only on its chunk and on
 // earlier stages, and chunks of a stage write different elements; so nothing
 // that a run computes can tell which thread did what, or when.
 //
@@ -32,11 +32,11 @@
 //
 //	plan.go           a program made ready: ids, sizes.go (size expressions), the life of temporaries
 //	run.go            Executable.Run: its bindings (bind.go), stages, results
-//	stagememory.go    sizes and memory before a stage; partition.go: the cut into chunks
+//	stagememory.go    sizes and memory before a stage; package partition: the cut into chunks
 //	pool.go           the threads of a stage; helperthreads.go: those that wait for the next
 //	join.go           stages whose chunks append to one list; threadcopies.go: that update the same elements
 //	symbolic.go       counts and places that are kept from run to run
-//	tally.go, watch.go  when to stop: results that grow too large, contexts that end
+//	tally.go          when to stop: results that grow too large; package watch: contexts that end
 //
 //	accelerator.go    runs in the memory of a device; gridresults.go: what comes back
 //	cudacode.go       machine code for a GPU

@@ -129,8 +129,8 @@ func (j *joiner) open(x *Executable, s *state, st *stagePlan, o Options, threads
 	j.plan, j.team, j.moved.L = p, &s.team, &j.mu
 	j.rooms = j.rooms[:0]
 	most, all := int64(0), int64(0)
-	for i := range c.chunks {
-		lo, hi := c.chunk(i)
+	for i := range c.Chunks {
+		lo, hi := c.Chunk(i)
 		s.scalars[p.chunk], s.scalars[p.lo], s.scalars[p.hi] = i, lo, hi
 		room, fault := s.eval(&p.room)
 		if fault != "" || room < 0 || room > maxObject {
@@ -139,8 +139,8 @@ func (j *joiner) open(x *Executable, s *state, st *stagePlan, o Options, threads
 		j.rooms = append(j.rooms, room)
 		most, all = max(most, room), saturatingAdd(all, room)
 	}
-	j.lead = max(1, min(maxLead, c.chunks/leadShare))
-	j.each = min(slotsOfLead*maxLead, (c.chunks-1+threads-1)/threads)
+	j.lead = max(1, min(maxLead, c.Chunks/leadShare))
+	j.each = min(slotsOfLead*maxLead, (c.Chunks-1+threads-1)/threads)
 	budget := max(bytesOf(all, p.entry), threads*minSlots) / threads
 	j.capacity = min(most, maxSlot/p.entry, budget/p.entry)
 	j.each = max(1, min(j.each, budget/(max(1, j.capacity)*p.entry)))
@@ -174,12 +174,12 @@ func (j *joiner) open(x *Executable, s *state, st *stagePlan, o Options, threads
 	if p.rows >= 0 {
 		j.rows = SliceOf[int64](s.mem[p.rows])
 	}
-	j.marks = resized(j.marks, (c.chunks+1)*p.lists)
-	j.states = resized(j.states, c.chunks)
+	j.marks = resized(j.marks, (c.Chunks+1)*p.lists)
+	j.states = resized(j.states, c.Chunks)
 	copy(j.marks, SliceOf[int64](j.mem[p.ends]))
-	j.placed, j.next, j.left, j.over = 0, 0, c.chunks, false
+	j.placed, j.next, j.left, j.over = 0, 0, c.Chunks, false
 	if p.exact {
-		j.placed = c.chunks
+		j.placed = c.Chunks
 		for i, n := range j.rooms {
 			for l := range p.lists {
 				at := int64(i)*p.lists + l
@@ -252,7 +252,7 @@ func (t *joinThread) take() (i int64, inSlot bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for {
-		limit := min(t.team.cut.chunks, t.team.stop.Load())
+		limit := min(t.team.cut.Chunks, t.team.stop.Load())
 		if len(t.wait) > 0 && t.placed > t.wait[0].chunk {
 			t.mu.Unlock()
 			t.move()
@@ -382,7 +382,7 @@ func (t *joinThread) move() {
 			unsafe.Slice((*byte)(unsafe.Add(array.Ptr, m.first*m.size)), n))
 	})
 	if t.shift != nil && starts[0] != 0 {
-		lo, hi := t.team.cut.chunk(w.chunk)
+		lo, hi := t.team.cut.Chunk(w.chunk)
 		if t.rows != nil {
 			lo, hi = t.rows[lo], t.rows[hi]
 		}

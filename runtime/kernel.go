@@ -28,7 +28,7 @@ type frame struct {
 	// sees no pointers in it; the memory is kept alive by the state's list of
 	// buffers.
 	block []uint64
-	// stop is set to stopNow to make kernels that are running return.
+	// stop is set by package watch to make kernels that are running return.
 	stop *atomic.Uint32
 	// scratch lists the buffers of which every thread has its own.
 	scratch []scratch

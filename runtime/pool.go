@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	switches "github.com/lacuna-sparse/lacuna/internal/debug"
+	"github.com/lacuna-sparse/lacuna/runtime/partition"
 )
 
 // A stage's chunks are run by the goroutine that called Run and as many helpers
@@ -20,7 +21,7 @@ import (
 type team struct {
 	kernel kernel
 	frame  *frame
-	cut    *cut
+	cut    *partition.Cut
 	done   <-chan struct{} // the context's
 	tally  *tally          // what chunks count is added up here; nil for most stages
 	join   *joiner         // how chunks of an ordered stage run at the same time; nil for most
@@ -59,13 +60,13 @@ func (f *failure) failed() bool { return f.status != 0 || f.err != nil }
 // Chunks are handed out in order. When one fails, those before it have been
 // handed out and are finished, those after it are not begun: so the failure
 // reported is the same for any number of threads.
-func (t *team) run(ctx context.Context, k kernel, f *frame, c *cut, threads int64) (failure, error) {
+func (t *team) run(ctx context.Context, k kernel, f *frame, c *partition.Cut, threads int64) (failure, error) {
 	t.kernel, t.frame, t.cut, t.done = k, f, c, ctx.Done()
 	defer func() {
 		t.kernel, t.done, t.tally, t.join, t.copies = nil, nil, nil, nil, nil
 		clear(t.frames) // which hold on to memory
 	}()
-	threads = min(threads, c.chunks)
+	threads = min(threads, c.Chunks)
 	if threads <= 1 {
 		return t.inOrder(ctx)
 	}
@@ -96,7 +97,7 @@ func (t *team) run(ctx context.Context, k kernel, f *frame, c *cut, threads int6
 		panic(t.panics)
 	case t.failure.failed():
 		return t.failure, nil
-	case t.join == nil && t.next.Load() < c.chunks, t.join != nil && t.join.over: // the context stopped the workers early
+	case t.join == nil && t.next.Load() < c.Chunks, t.join != nil && t.join.over: // the context stopped the workers early
 		return failure{}, ctx.Err()
 	}
 	return failure{}, nil
@@ -108,11 +109,11 @@ func (t *team) inOrder(ctx context.Context) (failure, error) {
 	if t.many {
 		step = mostChunks
 	}
-	for i := int64(0); i < t.cut.chunks; i += step {
+	for i := int64(0); i < t.cut.Chunks; i += step {
 		if t.cancelled() {
 			return failure{}, ctx.Err()
 		}
-		if f := t.chunks(t.frame, i, min(i+step, t.cut.chunks)); f.failed() {
+		if f := t.chunks(t.frame, i, min(i+step, t.cut.Chunks)); f.failed() {
 			return f, nil
 		}
 	}
@@ -126,17 +127,17 @@ func (t *team) work(f *frame, thread int64) {
 		t.join.work(f, thread)
 		return
 	}
-	if t.copies != nil && thread > 0 && !t.copies.give(f, t.cut.chunks-t.next.Load()) {
+	if t.copies != nil && thread > 0 && !t.copies.give(f, t.cut.Chunks-t.next.Load()) {
 		return
 	}
 	for !t.cancelled() {
 		i, end := t.take()
-		if i >= t.cut.chunks || i >= t.stop.Load() {
+		if i >= t.cut.Chunks || i >= t.stop.Load() {
 			return
 		}
 		number := i
 		if switches.ReverseChunks {
-			number = t.cut.chunks - 1 - i
+			number = t.cut.Chunks - 1 - i
 		}
 		if failed := t.chunks(f, number, number+end-i); failed.failed() {
 			t.fail(i, failed)
@@ -159,7 +160,7 @@ func (t *team) take() (i, end int64) {
 	}
 	for {
 		i = t.next.Load()
-		end = i + min(max(1, (t.cut.chunks-i)/t.share), mostChunks)
+		end = i + min(max(1, (t.cut.Chunks-i)/t.share), mostChunks)
 		if t.next.CompareAndSwap(i, end) {
 			return i, end
 		}
@@ -168,9 +169,9 @@ func (t *team) take() (i, end int64) {
 
 // chunks runs the chunks from i to before end, by one call, in a thread's frame.
 func (t *team) chunks(f *frame, i, end int64) failure {
-	lo, hi := t.cut.chunk(i)
+	lo, hi := t.cut.Chunk(i)
 	if end > i+1 {
-		_, hi = t.cut.chunk(end - 1)
+		_, hi = t.cut.Chunk(end - 1)
 	}
 	status, err := t.kernel.call(f, i, lo, hi)
 	if err == nil && status == 0 && t.tally != nil && !t.tally.add(i) {

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"github.com/lacuna-sparse/lacuna/runtime/partition"
 	goruntime "runtime"
 	"strings"
 	"sync"
@@ -18,9 +19,9 @@ func (k goKernel) call(f *frame, chunk, lo, hi int64) (int64, error) { return k(
 
 var threadCounts = []int64{1, 2, 3, 7, 64}
 
-func evenCut(n int64) *cut {
-	c := new(cut)
-	c.even(n, 1)
+func evenCut(n int64) *partition.Cut {
+	c := new(partition.Cut)
+	c.Even(n, 1)
 	return c
 }
 

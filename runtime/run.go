@@ -14,6 +14,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/runtime/alloc"
+	"github.com/lacuna-sparse/lacuna/runtime/partition"
+	"github.com/lacuna-sparse/lacuna/runtime/watch"
 )
 
 // Executable is a program compiled by an engine. It may be run any number of
@@ -24,7 +26,7 @@ type Executable struct {
 	kernels []kernel // by stagePlan.kernel
 	memory  *alloc.Allocator
 	states  sync.Pool // of *state
-	watcher watcher
+	watcher watch.Watcher
 	grid    *gridProgram // set if an accelerator runs it; then there are no kernels
 
 	instrumented instrumented
@@ -150,9 +152,9 @@ func (x *Executable) run(ctx context.Context, b *Bindings, o Options, r *Results
 		return err
 	}
 	if ctx.Done() != nil {
-		s.watched.ctx = ctx
-		x.watcher.add(&s.watched)
-		defer x.watcher.remove(&s.watched)
+		s.watched.Context = ctx
+		x.watcher.Add(&s.watched)
+		defer x.watcher.Remove(&s.watched)
 	}
 	s.account.Open(o.MemoryLimit)
 	s.threads = threads
@@ -172,15 +174,15 @@ func (x *Executable) run(ctx context.Context, b *Bindings, o Options, r *Results
 	if x.grid != nil {
 		return x.runGrid(ctx, s, o, r) // which computes what is symbolic again
 	}
-	watch, _ := ctx.Value(stageTimes{}).(*stageWatch)
-	if s.watch = watch; watch != nil {
-		if err := watch.begin(ctx, x, s); err != nil {
+	told, _ := ctx.Value(stageTimes{}).(*stageWatch)
+	if s.watch = told; told != nil {
+		if err := told.begin(ctx, x, s); err != nil {
 			return err
 		}
 	}
 	for i := range s.plan.stages {
 		st, start := &s.plan.stages[i], time.Time{}
-		if watch != nil {
+		if told != nil {
 			start = time.Now()
 		}
 		if st.symbolic && reuse {
@@ -191,8 +193,8 @@ func (x *Executable) run(ctx context.Context, b *Bindings, o Options, r *Results
 		if err != nil {
 			return err
 		}
-		if watch != nil {
-			watch.done(s, st, start)
+		if told != nil {
+			told.done(s, st, start)
 		}
 	}
 	s.results(r)
@@ -227,7 +229,7 @@ type state struct {
 	temps   []alloc.Temporary // by buffer: what must be given back
 	outputs []Memory          // Bindings.Outputs
 	scalars []int64
-	cuts    []cut // by partition
+	cuts    []partition.Cut // by partition
 	stack   []int64
 	frame   frame
 	team    team
@@ -236,7 +238,7 @@ type state struct {
 	tally   tally
 	threads int64 // that this run may use
 	account admission.Account
-	watched watched
+	watched watch.Run
 	grid    gridRun // if an accelerator runs it
 	watch   *stageWatch
 	telling []instrumentedCode  // of the executable, if loops are looked at
@@ -250,11 +252,11 @@ func newState(p *plan) *state {
 		mem:     make([]Memory, len(p.program.Buffers)),
 		temps:   make([]alloc.Temporary, len(p.program.Buffers)),
 		scalars: make([]int64, len(p.program.Scalars)),
-		cuts:    make([]cut, len(p.program.Partitions)),
+		cuts:    make([]partition.Cut, len(p.program.Partitions)),
 		stack:   make([]int64, p.stack),
 		frame:   newFrame(p.maxBufs, p.maxArgs),
 	}
-	s.watched.stop = s.frame.stop
+	s.watched.Stop = s.frame.stop
 	return s
 }
 
@@ -295,7 +297,7 @@ func (s *state) copies(st *stagePlan) int64 {
 	if st.domain < 0 {
 		return 1
 	}
-	return max(min(s.threads, s.cuts[st.domain].chunks), 1)
+	return max(min(s.threads, s.cuts[st.domain].Chunks), 1)
 }
 
 // stage runs one stage.
@@ -355,7 +357,7 @@ func (x *Executable) call(ctx context.Context, s *state, st *stagePlan, o Option
 	}
 	c := &s.cuts[st.domain]
 	if st.ordered {
-		threads = min(threads, c.chunks)
+		threads = min(threads, c.Chunks)
 		switch {
 		case st.join != nil && threads > 1 && s.join.open(x, s, st, o, threads):
 			s.team.join = &s.join
@@ -364,9 +366,9 @@ func (x *Executable) call(ctx context.Context, s *state, st *stagePlan, o Option
 			threads = s.copier.open(x, s, st, o, threads)
 			s.team.copies = &s.copier
 			defer s.copier.close(s)
-			if threads <= 1 && c.chunks > 1 && len(st.fn.Fails) == 0 {
+			if threads <= 1 && c.Chunks > 1 && len(st.fn.Fails) == 0 {
 				// Functions watch for the stop word, so chunks would be of no use.
-				s.copier.whole = cut{n: c.n, chunks: 1, step: c.n}
+				s.copier.whole = partition.Whole(c.N)
 				c = &s.copier.whole
 			}
 		default:

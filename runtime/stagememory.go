@@ -8,6 +8,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/runtime/alloc"
+	"github.com/lacuna-sparse/lacuna/runtime/partition"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -187,12 +188,17 @@ func (s *state) partition(st *stagePlan) error {
 	}
 	c := &s.cuts[p.partition]
 	if p.weights == -1 {
-		c.even(n, p.grain)
-	} else if err := c.byWeight(n, p.grain, s.mem[p.weights], s.plan.program.Buffers[p.weights].Elem); err != nil {
+		c.Even(n, p.grain)
+	} else if err := c.ByWeight(n, p.grain, s.weights(p.weights)); err != nil {
 		return s.sizeError(st, name(), &p.n, sizeFault(err.Error()))
 	}
-	s.scalars[p.chunks] = c.chunks
+	s.scalars[p.chunks] = c.Chunks
 	return nil
+}
+
+// weights are the elements of a buffer by which a domain is cut.
+func (s *state) weights(id loop.BufferID) partition.Weights {
+	return partition.Weights{Ptr: s.mem[id].Ptr, Len: s.mem[id].Len, Elem: s.plan.program.Buffers[id].Elem}
 }
 
 // formatSize writes a size expression for an error message.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/runtime/alloc"
+	"github.com/lacuna-sparse/lacuna/runtime/partition"
 )
 
 // The chunks of a stage with loop.Copies update elements of the same buffers. The thread
@@ -78,11 +79,11 @@ func bytesOfConst(c *loop.Const) []byte {
 // copier has the copies of one stage.
 type copier struct {
 	plan   *copiesPlan
-	mem    []Memory     // of the buffers, by copy of the plan
-	all    []Memory     // room for the copies of each
-	chunks int64        // that must be left for a copy to be worth making
-	used   atomic.Int64 // copies
-	whole  cut          // of one chunk
+	mem    []Memory      // of the buffers, by copy of the plan
+	all    []Memory      // room for the copies of each
+	chunks int64         // that must be left for a copy to be worth making
+	used   atomic.Int64  // copies
+	whole  partition.Cut // of one chunk
 }
 
 // open prepares the run of a stage by several threads, and returns how many are worth it:
@@ -99,7 +100,7 @@ func (c *copier) open(x *Executable, s *state, st *stagePlan, o Options, threads
 		return 1
 	}
 	c.chunks = max(1, n)
-	if threads = min(threads, s.cuts[st.domain].chunks/c.chunks); threads <= 1 {
+	if threads = min(threads, s.cuts[st.domain].Chunks/c.chunks); threads <= 1 {
 		return 1
 	}
 	for i := range p.list {

@@ -117,16 +117,11 @@ func TestWatcherEnds(t *testing.T) {
 	if _, err := x.Run(ctx, b, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	on := func() bool {
-		x.watcher.mu.Lock()
-		defer x.watcher.mu.Unlock()
-		return x.watcher.on || len(x.watcher.runs) > 0
-	}
 	for range 1000 {
-		if !on() {
+		if !x.watcher.Watching() {
 			return
 		}
-		time.Sleep(watchInterval)
+		time.Sleep(10 * time.Millisecond)
 	}
 	t.Error("the watcher goes on")
 }

@@ -3,7 +3,7 @@
 package alloc
 
 // mapMemory returns zeroed memory. Where there is no mmap it is Go memory.
-func mapMemory(bytes int64) ([]byte, error) { return make([]byte, bytes+blockAlign)[:bytes], nil }
+func mapMemory(bytes int64) ([]byte, error) { return make([]byte, bytes+Align)[:bytes], nil }
 
 // unmapMemory leaves the memory to the garbage collector.
 func unmapMemory([]byte) {}

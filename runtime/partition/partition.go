@@ -1,7 +1,10 @@
-package runtime
+// Package partition cuts the domains of stages into chunks. Where they are cut follows from the data and the grain alone, so that
+// results do not depend on the number of threads.
+package partition
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
@@ -11,30 +14,39 @@ import (
 // of cuts stay small; the grain is raised to keep it.
 const maxChunks = 1 << 16
 
-// cut is a domain 0 … n-1 cut into chunks. It is a function of the data and
-// the grain alone.
-type cut struct {
-	n      int64
-	chunks int64
+// Cut is a domain 0 … N-1 cut into chunks.
+type Cut struct {
+	N      int64
+	Chunks int64
 	step   int64   // chunks of equal size, when bounds is nil
 	bounds []int64 // chunks+1 boundaries, when the domain was cut by weight
 	spare  []int64 // memory of an earlier run's bounds
 }
 
-// chunk returns the part [lo, hi) of the domain that is chunk k.
-func (c *cut) chunk(k int64) (lo, hi int64) {
+// Whole is a domain in one chunk.
+func Whole(n int64) Cut { return Cut{N: n, Chunks: 1, step: n} }
+
+// Weights are elements of an integer type.
+type Weights struct {
+	Ptr  unsafe.Pointer
+	Len  int64
+	Elem loop.Type
+}
+
+// Chunk returns the part [lo, hi) of the domain that is chunk k.
+func (c *Cut) Chunk(k int64) (lo, hi int64) {
 	if c.bounds != nil {
 		return c.bounds[k], c.bounds[k+1]
 	}
 	lo = k * c.step
-	return lo, lo + min(c.step, c.n-lo)
+	return lo, lo + min(c.step, c.N-lo)
 }
 
-// even cuts n elements of weight 1 into chunks of grain elements.
-func (c *cut) even(n, grain int64) {
-	c.n, c.bounds = n, nil
+// Even cuts n elements of weight 1 into chunks of grain elements.
+func (c *Cut) Even(n, grain int64) {
+	c.N, c.bounds = n, nil
 	chunks, step := chunksFor(uint64(n), grain)
-	c.chunks, c.step = chunks, int64(step)
+	c.Chunks, c.step = chunks, int64(step)
 }
 
 // chunksFor returns how many chunks a total weight is cut into, and the weight
@@ -47,47 +59,51 @@ func chunksFor(total uint64, grain int64) (chunks int64, step uint64) {
 	return int64((total-1)/step) + 1, step
 }
 
-// byWeight cuts n elements so that each chunk has about grain of weight plus
+// ByWeight cuts n elements so that each chunk has about grain of weight plus
 // elements, the weight of element i being w[i+1]-w[i]. An element is never
 // split, so a heavy one makes a heavy chunk, and the chunks that would have
 // begun inside it do not exist.
 //
 // The weights are data. If they do not rise, or leave 63 bits, any cut or an
 // error may come of it, but no chunk outside the domain.
-func (c *cut) byWeight(n, grain int64, w Memory, elem loop.Type) error {
+func (c *Cut) ByWeight(n, grain int64, w Weights) error {
 	if w.Len <= n {
 		return fmt.Errorf("the weights have %d elements, want at least %d", w.Len, n+1)
 	}
-	c.n, c.bounds = n, nil
+	c.N, c.bounds = n, nil
 	if n == 0 {
-		c.chunks = 0
+		c.Chunks = 0
 		return nil
 	}
-	first, ok1 := loadInt(w, elem, 0)
-	last, ok2 := loadInt(w, elem, n)
-	if !ok1 || !ok2 || first < 0 || last < first {
-		return fmt.Errorf("the weights do not rise from element 0 to element %d within 63 bits", n)
-	}
-	chunks, step := chunksFor(uint64(last-first)+uint64(n), grain)
-	if chunks == 1 {
-		c.chunks, c.step = 1, n
-		return nil
-	}
-	w.Len = n + 1
-	c.bounds = boundariesOf[elem](w, chunks, step, c.spare[:0])
-	c.spare = c.bounds
-	c.chunks = int64(len(c.bounds)) - 1
-	return nil
+	return cutBy[w.Elem](c, w.Ptr, grain)
 }
 
-// boundariesOf holds the instances of boundaries by the weights' element type.
-var boundariesOf = [...]func(w Memory, chunks int64, step uint64, bounds []int64) []int64{
-	loop.I8: boundaries[int8], loop.I16: boundaries[int16], loop.I32: boundaries[int32], loop.I64: boundaries[int64],
-	loop.U8: boundaries[uint8], loop.U16: boundaries[uint16], loop.U32: boundaries[uint32], loop.U64: boundaries[uint64],
+// cutBy holds the instances of byWeight by the weights' element type.
+var cutBy = [...]func(c *Cut, weights unsafe.Pointer, grain int64) error{
+	loop.I8: byWeight[int8], loop.I16: byWeight[int16], loop.I32: byWeight[int32], loop.I64: byWeight[int64],
+	loop.U8: byWeight[uint8], loop.U16: byWeight[uint16], loop.U32: byWeight[uint32], loop.U64: byWeight[uint64],
 }
 
 type integer interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
+}
+
+func byWeight[T integer](c *Cut, weights unsafe.Pointer, grain int64) error {
+	n := c.N
+	w := unsafe.Slice((*T)(weights), n+1)
+	first, last := int64(w[0]), int64(w[n]) // what has more than 63 bits is negative
+	if first < 0 || last < first {
+		return fmt.Errorf("the weights do not rise from element 0 to element %d within 63 bits", n)
+	}
+	chunks, step := chunksFor(uint64(last-first)+uint64(n), grain)
+	if chunks == 1 {
+		c.Chunks, c.step = 1, n
+		return nil
+	}
+	c.bounds = boundaries(w, chunks, step, c.spare[:0])
+	c.spare = c.bounds
+	c.Chunks = int64(len(c.bounds)) - 1
+	return nil
 }
 
 // boundaries appends the boundaries of the chunks to bounds, which is empty.
@@ -96,8 +112,7 @@ type integer interface {
 // so each boundary is found by a search for the first i whose load is at least
 // k·step. Each search starts where the boundary would be if the chunk were as
 // long as the one before, which for most matrices is a few cache lines off.
-func boundaries[T integer](m Memory, chunks int64, step uint64, bounds []int64) []int64 {
-	w := SliceOf[T](m)
+func boundaries[T integer](w []T, chunks int64, step uint64, bounds []int64) []int64 {
 	n := int64(len(w)) - 1
 	bounds = append(bounds, 0)
 	at, length := int64(0), n/chunks

@@ -1,4 +1,5 @@
-package runtime
+// Package watch stops runs whose contexts are done.
+package watch
 
 import (
 	"context"
@@ -7,33 +8,33 @@ import (
 	"time"
 )
 
-// watchInterval is how often the contexts of runs are looked at.
-const watchInterval = 10 * time.Millisecond
+// interval is how often the contexts of runs are looked at.
+const interval = 10 * time.Millisecond
 
 // stopNow is what stop words are set to: as an int32 it is negative, as native code
 // wants it (codegen/cpu).
 const stopNow = 1 << 31
 
-// watcher sets the stop words of runs whose context is done. Kernels look at
+// Watcher sets the stop words of runs whose context is done. Kernels look at
 // those words, not at contexts, and a context that is asked to call back costs a
 // run several allocations; so one goroutine looks at the contexts of all runs of
 // an executable now and then. It is there only while there are runs, and up to
 // an interval longer.
-type watcher struct {
+type Watcher struct {
 	mu   sync.Mutex
-	runs []*watched
+	runs []*Run
 	on   bool // the goroutine is there
 }
 
-// watched is a run that is to be stopped when its context is done.
-type watched struct {
-	ctx  context.Context
-	stop *atomic.Uint32
-	at   int // in watcher.runs
+// Run is to be stopped when its context is done.
+type Run struct {
+	Context context.Context
+	Stop    *atomic.Uint32
+	at      int // in Watcher.runs
 }
 
-// add starts to watch a run.
-func (w *watcher) add(r *watched) {
+// Add starts to watch a run.
+func (w *Watcher) Add(r *Run) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	r.at = len(w.runs)
@@ -44,8 +45,8 @@ func (w *watcher) add(r *watched) {
 	}
 }
 
-// remove ends that; the stop word is the caller's again, and clear.
-func (w *watcher) remove(r *watched) {
+// Remove ends that; the stop word is the caller's again, and clear.
+func (w *Watcher) Remove(r *Run) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	last := len(w.runs) - 1
@@ -53,13 +54,13 @@ func (w *watcher) remove(r *watched) {
 	w.runs[r.at].at = r.at
 	w.runs[last] = nil
 	w.runs = w.runs[:last]
-	r.ctx = nil
-	r.stop.Store(0)
+	r.Context = nil
+	r.Stop.Store(0)
 }
 
 // watch looks at the runs until there is none.
-func (w *watcher) watch() {
-	tick := time.NewTicker(watchInterval)
+func (w *Watcher) watch() {
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for range tick.C {
 		if !w.look() {
@@ -69,14 +70,21 @@ func (w *watcher) watch() {
 }
 
 // look sets stop words and reports whether there is anything to watch.
-func (w *watcher) look() bool {
+func (w *Watcher) look() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, r := range w.runs {
-		if r.ctx.Err() != nil {
-			r.stop.Store(stopNow)
+		if r.Context.Err() != nil {
+			r.Stop.Store(stopNow)
 		}
 	}
 	w.on = len(w.runs) > 0
 	return w.on
+}
+
+// Watching reports whether there are runs, or the goroutine is still there.
+func (w *Watcher) Watching() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.on || len(w.runs) > 0
 }

@@ -1,10 +1,11 @@
-package runtime
+package partition
 
 import (
 	"math"
 	"slices"
 	"sort"
 	"testing"
+	"unsafe"
 
 	"pgregory.net/rapid"
 
@@ -14,16 +15,20 @@ import (
 // chunksOf lists the bounds of a cut: chunk k is [list[k], list[k+1]).
 func chunksOf(t interface {
 	Fatalf(string, ...any)
-}, c *cut) []int64 {
+}, c *Cut) []int64 {
 	bounds := []int64{0}
-	for k := range c.chunks {
-		lo, hi := c.chunk(k)
+	for k := range c.Chunks {
+		lo, hi := c.Chunk(k)
 		if lo != bounds[k] || hi <= lo {
 			t.Fatalf("chunk %d is [%d, %d), want it to begin at %d and not to be empty", k, lo, hi, bounds[k])
 		}
 		bounds = append(bounds, hi)
 	}
 	return bounds
+}
+
+func weightsOf[T integer](w []T, elem loop.Type) Weights {
+	return Weights{Ptr: unsafe.Pointer(unsafe.SliceData(w)), Len: int64(len(w)), Elem: elem}
 }
 
 func TestCutEven(t *testing.T) {
@@ -38,16 +43,16 @@ func TestCutEven(t *testing.T) {
 		{5, 1, []int64{0, 1, 2, 3, 4, 5}},
 		{5, math.MaxInt64, []int64{0, 5}},
 	} {
-		var c cut
-		c.even(tt.n, tt.grain)
+		var c Cut
+		c.Even(tt.n, tt.grain)
 		if got := chunksOf(t, &c); !slices.Equal(got, tt.want) {
-			t.Errorf("even(%d, %d) cuts at %d, want %d", tt.n, tt.grain, got, tt.want)
+			t.Errorf("Even(%d, %d) cuts at %d, want %d", tt.n, tt.grain, got, tt.want)
 		}
 	}
-	var c cut
-	c.even(math.MaxInt64, 1)
-	if lo, hi := c.chunk(c.chunks - 1); c.chunks > maxChunks || lo >= hi || hi != math.MaxInt64 {
-		t.Errorf("the largest domain has %d chunks, the last [%d, %d)", c.chunks, lo, hi)
+	var c Cut
+	c.Even(math.MaxInt64, 1)
+	if lo, hi := c.Chunk(c.Chunks - 1); c.Chunks > maxChunks || lo >= hi || hi != math.MaxInt64 {
+		t.Errorf("the largest domain has %d chunks, the last [%d, %d)", c.Chunks, lo, hi)
 	}
 }
 
@@ -66,8 +71,8 @@ func TestCutByWeight(t *testing.T) {
 		{"the base does not matter", []uint32{50, 53, 56, 59, 62}, 8, []int64{0, 2, 4}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var c cut
-			if err := c.byWeight(int64(len(tt.pos)-1), tt.grain, MemoryOf(tt.pos), loop.U32); err != nil {
+			var c Cut
+			if err := c.ByWeight(int64(len(tt.pos)-1), tt.grain, weightsOf(tt.pos, loop.U32)); err != nil {
 				t.Fatal(err)
 			}
 			if got := chunksOf(t, &c); !slices.Equal(got, tt.want) {
@@ -88,16 +93,16 @@ func TestCutByWeightIsBalanced(t *testing.T) {
 			pos = append(pos, pos[len(pos)-1]+w)
 		}
 		n := int64(len(weights))
-		var c cut
-		if err := c.byWeight(n, grain, MemoryOf(pos), loop.I64); err != nil {
+		var c Cut
+		if err := c.ByWeight(n, grain, weightsOf(pos, loop.I64)); err != nil {
 			t.Fatal(err)
 		}
 		bounds := chunksOf(t, &c)
 		if bounds[len(bounds)-1] != n {
 			t.Fatalf("cut at %d, want it to end at %d", bounds, n)
 		}
-		for k := range c.chunks {
-			lo, hi := c.chunk(k)
+		for k := range c.Chunks {
+			lo, hi := c.Chunk(k)
 			if load := pos[hi-1] - pos[lo] + hi - 1 - lo; load > grain {
 				t.Fatalf("chunk [%d, %d) weighs %d without its last element, the grain is %d", lo, hi, load, grain)
 			}
@@ -110,12 +115,12 @@ func TestCutByWeightBoundsTheChunks(t *testing.T) {
 	for i := range pos {
 		pos[i] = uint64(i) * 3
 	}
-	var c cut
-	if err := c.byWeight(int64(len(pos)-1), 1, MemoryOf(pos), loop.U64); err != nil {
+	var c Cut
+	if err := c.ByWeight(int64(len(pos)-1), 1, weightsOf(pos, loop.U64)); err != nil {
 		t.Fatal(err)
 	}
-	if c.chunks > maxChunks || c.chunks < maxChunks/2 {
-		t.Errorf("%d chunks, want nearly %d", c.chunks, maxChunks)
+	if c.Chunks > maxChunks || c.Chunks < maxChunks/2 {
+		t.Errorf("%d chunks, want nearly %d", c.Chunks, maxChunks)
 	}
 	chunksOf(t, &c)
 }
@@ -125,12 +130,12 @@ func TestCutByWeightOfNonsense(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pos := rapid.SliceOfN(rapid.Uint64(), 1, 40).Draw(t, "pos")
 		n := rapid.Int64Range(0, int64(len(pos))).Draw(t, "n")
-		var c cut
+		var c Cut
 		if rapid.Bool().Draw(t, "ends fit") { // so that the middle is looked at
 			pos[0] %= 1 << 20
 			pos[len(pos)-1] = pos[0] + pos[len(pos)-1]%(1<<20)
 		}
-		err := c.byWeight(n, rapid.Int64Range(1, 1<<21).Draw(t, "grain"), MemoryOf(pos), loop.U64)
+		err := c.ByWeight(n, rapid.Int64Range(1, 1<<21).Draw(t, "grain"), weightsOf(pos, loop.U64))
 		if err == nil {
 			chunksOf(t, &c)
 		}
@@ -159,21 +164,37 @@ func TestSearch(t *testing.T) {
 
 // The element type of the weights does not change the cut.
 func TestCutByWeightOfAllWidths(t *testing.T) {
-	same := func(elem loop.Type, w Memory) {
-		var c cut
-		if err := c.byWeight(4, 8, w, elem); err != nil {
+	same := func(w Weights) {
+		var c Cut
+		if err := c.ByWeight(4, 8, w); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := chunksOf(t, &c), []int64{0, 2, 4}; !slices.Equal(got, want) {
-			t.Errorf("%s: cut at %d, want %d", elem, got, want)
+			t.Errorf("%s: cut at %d, want %d", w.Elem, got, want)
 		}
 	}
-	same(loop.I8, MemoryOf([]int8{50, 53, 56, 59, 62}))
-	same(loop.I16, MemoryOf([]int16{50, 53, 56, 59, 62}))
-	same(loop.I32, MemoryOf([]int32{50, 53, 56, 59, 62}))
-	same(loop.I64, MemoryOf([]int64{50, 53, 56, 59, 62}))
-	same(loop.U8, MemoryOf([]uint8{50, 53, 56, 59, 62}))
-	same(loop.U16, MemoryOf([]uint16{50, 53, 56, 59, 62}))
-	same(loop.U32, MemoryOf([]uint32{50, 53, 56, 59, 62}))
-	same(loop.U64, MemoryOf([]uint64{50, 53, 56, 59, 62}))
+	same(weightsOf([]int8{50, 53, 56, 59, 62}, loop.I8))
+	same(weightsOf([]int16{50, 53, 56, 59, 62}, loop.I16))
+	same(weightsOf([]int32{50, 53, 56, 59, 62}, loop.I32))
+	same(weightsOf([]int64{50, 53, 56, 59, 62}, loop.I64))
+	same(weightsOf([]uint8{50, 53, 56, 59, 62}, loop.U8))
+	same(weightsOf([]uint16{50, 53, 56, 59, 62}, loop.U16))
+	same(weightsOf([]uint32{50, 53, 56, 59, 62}, loop.U32))
+	same(weightsOf([]uint64{50, 53, 56, 59, 62}, loop.U64))
+}
+
+// BenchmarkCut is the cost of cutting a million rows into a thousand chunks.
+func BenchmarkCut(b *testing.B) {
+	pos := make([]uint32, 1_000_001)
+	for i := range pos {
+		pos[i] = uint32(i * 10)
+	}
+	w := weightsOf(pos, loop.U32)
+	var c Cut
+	for b.Loop() {
+		if err := c.ByWeight(1_000_000, 11_000, w); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(c.Chunks), "chunks")
 }
