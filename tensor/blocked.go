@@ -51,13 +51,9 @@ func (t *Tensor) blocked(block []int64, format Format, o options) (*Tensor, erro
 	if err := checkShape(shape, format); err != nil {
 		return nil, err
 	}
-	from, err := t.Canonical()
+	e, err := t.allEntries()
 	if err != nil {
 		return nil, err
-	}
-	e, err := from.valueEntries()
-	if err != nil {
-		return nil, tensorError("%v", err)
 	}
 	e.order = nil
 	if err := e.regroup(blockAxes(rank), t.shape, shape, identity(2*rank)); err != nil {
@@ -128,13 +124,9 @@ func (t *Tensor) unblocked(shape []int64, format Format, o options) (*Tensor, er
 	if o.fill.dt.Valid() {
 		return nil, tensorError("the fill is that of the blocked tensor: it cannot be set")
 	}
-	from, err := t.Canonical()
+	e, err := t.allEntries()
 	if err != nil {
 		return nil, err
-	}
-	e, err := from.valueEntries()
-	if err != nil {
-		return nil, tensorError("%v", err)
 	}
 	if e, err = joinAxes(e, t.shape, shape); err != nil {
 		return nil, tensorError("%v", err)

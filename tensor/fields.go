@@ -15,16 +15,7 @@ import (
 // A tensor with a [Structure] keeps it, if the new values fit it; with extra axes there
 // is none to keep, and it is an error. Attributes are dropped.
 func (t *Tensor) WithValues(values Array, extra []int64, opts ...Option) (*Tensor, error) {
-	if err := t.Pin(); err != nil {
-		return nil, err
-	}
-	defer t.Unpin()
-	o := collect(opts)
-	if o.name == "" {
-		o.name = t.name
-	}
-	out, err := t.withValues(values, extra, o)
-	return out, named(err, o.name)
+	return t.derived(opts, func(o options) (*Tensor, error) { return t.withValues(values, extra, o) })
 }
 
 func (t *Tensor) withValues(values Array, extra []int64, o options) (*Tensor, error) {

@@ -144,14 +144,20 @@ func compose(pos Array, begin column.Column) (column.Column, error) {
 	return out, nil
 }
 
+// listed is the tensor with lists in the place of registered levels, and its coordinates.
+func (t *Tensor) listed() (*Tensor, []column.Column, error) {
+	list, err := t.Listed()
+	if err != nil {
+		return nil, nil, err
+	}
+	stored, err := list.coordinates()
+	return list, stored, err
+}
+
 // blockEntries lists the stored positions, each with its dense block of
 // values.
 func (t *Tensor) blockEntries() (entries, error) {
-	t, err := t.Listed()
-	if err != nil {
-		return entries{}, err
-	}
-	stored, err := t.coordinates()
+	t, stored, err := t.listed()
 	if err != nil {
 		return entries{}, err
 	}
@@ -163,6 +169,19 @@ func (t *Tensor) blockEntries() (entries, error) {
 	e.cols = make([]column.Column, t.Rank())
 	for k, col := range stored {
 		e.cols[order[k]] = col
+	}
+	return e, nil
+}
+
+// allEntries lists the values of the whole tensor, in its canonical form.
+func (t *Tensor) allEntries() (entries, error) {
+	whole, err := t.Canonical()
+	if err != nil {
+		return entries{}, err
+	}
+	e, err := whole.valueEntries()
+	if err != nil {
+		return e, tensorError("%v", err)
 	}
 	return e, nil
 }
@@ -189,11 +208,7 @@ func (t *Tensor) valueEntries() (entries, error) {
 // elementEntries lists the first n of the stored values that kept names, with
 // coordinates for every axis. The values are left in place.
 func (t *Tensor) elementEntries(kept column.Permutation, n int) (entries, error) {
-	t, err := t.Listed()
-	if err != nil {
-		return entries{}, err
-	}
-	stored, err := t.coordinates()
+	t, stored, err := t.listed()
 	if err != nil {
 		return entries{}, err
 	}
