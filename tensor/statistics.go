@@ -236,6 +236,7 @@ func (t *Tensor) band() float64 {
 	}
 	outer, inner := &t.levels[0], &t.levels[1]
 	narrow, isNarrow, all, single := View[uint32](inner.Crd), inner.Crd.dt == Uint32, outer.Full(), inner.Branchless()
+	pos, shortPos := View[uint32](inner.Pos), inner.Pos.dt == Uint32
 	squares, n := 0.0, 0
 	rows, step := int(t.positions(0)), bandRows*(1+t.values.n/bandSample)
 	for first := 0; first < rows; first += step {
@@ -244,7 +245,11 @@ func (t *Tensor) band() float64 {
 			if !all {
 				i = outer.Crd.At64(p)
 			}
-			if !single {
+			switch {
+			case single:
+			case shortPos:
+				from, to = int64(pos[p]), int64(pos[p+1])
+			default:
 				from, to = inner.Pos.At64(p), inner.Pos.At64(p+1)
 			}
 			n += int(to - from)
@@ -264,14 +269,18 @@ func (t *Tensor) band() float64 {
 	return 1 + 2*math.Sqrt(3*squares/float64(n))
 }
 
-// distances is the sum of the squares of how far coordinates are from i.
+// distances is the sum of the squares of how far coordinates are from i. Two sums, so that not every addition waits for the one before.
 func distances(crd []uint32, i int64) float64 {
-	sum := 0.0
+	even, odd := 0.0, 0.0
+	for ; len(crd) >= 2; crd = crd[2:] {
+		d, e := float64(int64(crd[0])-i), float64(int64(crd[1])-i)
+		even, odd = even+d*d, odd+e*e
+	}
 	for _, c := range crd {
 		d := float64(int64(c) - i)
-		sum += d * d
+		even += d * d
 	}
-	return sum
+	return even + odd
 }
 
 // appendClass writes the exponents of rounded statistics.
