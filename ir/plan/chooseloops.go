@@ -223,7 +223,7 @@ func (s *scheduler) consider(c *candidate) float64 {
 		}
 		converted := c.at.convert(c.convert)
 		c.body, c.tables = s.tabulate(c, converted)
-		w := costWalk{alg: s.alg, at: c.at, converted: converted, everything: s.visitsAll(c.scatter), whole: wholeLoops(reads), sizes: z}
+		w := costWalk{alg: s.alg, at: c.at, converted: converted, everything: s.visitsAll(c.scatter), whole: wholeLoops(reads), sizes: z, counted: !s.denseResult(), kept: 1}
 		c.cost += w.stmt(c.body, 1)
 	}
 	if c.accumulate {

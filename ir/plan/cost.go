@@ -18,7 +18,7 @@ func (s *scheduler) assess(body ir.Stmt, at depths, reads []*ir.Access) (total f
 			total += z.conversion(a.Tensor)
 		}
 	}
-	w := costWalk{alg: s.alg, at: at, converted: at.convert(convert), whole: wholeLoops(reads), sizes: z}
+	w := costWalk{alg: s.alg, at: at, converted: at.convert(convert), whole: wholeLoops(reads), sizes: z, counted: !s.denseResult(), kept: 1}
 	return total + w.stmt(body, 1), convert
 }
 
@@ -87,6 +87,12 @@ type costWalk struct {
 	// of a loop takes as long as the statement is.
 	whole map[*ir.Index]bool
 	sizes *sizes // nil: they are guessed
+	// counted: the result is sparse, and where a nest has temporaries its entries are counted before they are computed.
+	counted bool
+	// cut: a loop so far is cut short.
+	cut bool
+	// kept is which part of what is computed a mask keeps.
+	kept float64
 	// around are the loops around what is looked at, the outermost first.
 	around []trip
 }
@@ -107,9 +113,9 @@ func wholeLoops(reads []*ir.Access) map[*ir.Index]bool {
 func (w *costWalk) stmt(st ir.Stmt, times float64) float64 {
 	switch st := st.(type) {
 	case *ir.Where:
-		return w.stmt(st.Producer, times) + w.stmt(st.Consumer, times)
+		return w.fold(st.Producer, times) + w.stmt(st.Consumer, times)
 	case *ir.Workspace:
-		factor := cost.WorkspaceFactor * float64(st.Tensor.Rank)
+		factor, kept := cost.WorkspaceFactor*float64(st.Tensor.Rank), w.kept
 		switch {
 		case st.Mask != nil:
 			factor = cost.MaskedFactor
@@ -117,9 +123,13 @@ func (w *costWalk) stmt(st ir.Stmt, times float64) float64 {
 			factor = 1 // each runs through its operand once
 		}
 		total := w.stmt(st.Consumer, times)
+		if st.Mask != nil && w.knows() {
+			w.kept = w.share(st.Mask)
+		}
 		for _, p := range st.Producers {
 			total += factor * w.stmt(p, times)
 		}
+		w.kept = kept
 		return total
 	case *ir.Tabulate:
 		if w.sizes == nil {
@@ -135,7 +145,7 @@ func (w *costWalk) stmt(st ir.Stmt, times float64) float64 {
 		}
 		return total
 	case *ir.Assign:
-		return w.leaf(st, times)
+		return w.leaf(st, times*w.kept)
 	case *ir.Forall:
 		trips, inside := w.trips(st)
 		w.around = append(w.around, trip{st.Index, trips, 1})
@@ -147,6 +157,33 @@ func (w *costWalk) stmt(st ir.Stmt, times float64) float64 {
 		return total
 	}
 	panic("BUG: unknown plan statement")
+}
+
+// fold is what it costs to fold into a temporary. A fold over entries may find none: then whether a sparse result has an entry is found out by
+// going through all of it, once to count and once more to compute.
+func (w *costWalk) fold(producer ir.Stmt, times float64) float64 {
+	before := w.cut
+	w.cut = false
+	total := w.stmt(producer, times)
+	if w.cut && w.counted && w.knows() {
+		total *= 2
+	}
+	w.cut = w.cut || before
+	return total
+}
+
+// knows reports whether sizes are known, of a nest for a processor.
+func (w *costWalk) knows() bool { return w.sizes != nil && !w.sizes.grids }
+
+// share is which part of the coordinates of its last level a mask stores, on average.
+func (w *costWalk) share(mask *ir.Access) float64 {
+	f := w.converted.format(mask)
+	last := f.Rank() - 1
+	extent := cost.GuessedExtent * 1.0
+	if v := mask.Indices[f.Order()[last]].Plain(); v != nil {
+		extent = w.sizes.extent(v)
+	}
+	return min(w.sizes.length(mask, last, f)/max(extent, 1), 1)
 }
 
 // trips estimates how many steps a loop takes each time, and how many of these get to its body.
@@ -163,6 +200,9 @@ func (w *costWalk) trips(st *ir.Forall) (steps, inside float64) {
 	switch {
 	case set.IsAll():
 		return steps, inside
+	}
+	w.cut = true
+	switch {
 	case w.sizes != nil:
 		steps, inside = w.sizes.visits(set, steps), w.sizes.size(set, steps)
 	default:

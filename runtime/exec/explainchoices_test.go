@@ -95,6 +95,28 @@ func TestChoices(t *testing.T) {
 	}
 }
 
+// TestMaskedProducts says how a product under a mask is computed: row by row where the mask has as many entries as the factors, each entry by itself, from columns, where
+// it has few.
+func TestMaskedProducts(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	ctx := context.Background()
+	const n = 1000
+	a, b := randomMatrix(t, r, n, n, 16, tensor.CSR), randomMatrix(t, r, n, n, 16, tensor.CSR)
+	for want, mask := range map[string]*tensor.Tensor{
+		"with a workspace (chosen)":  randomMatrix(t, r, n, n, 16, tensor.CSR),
+		"with a conversion (chosen)": randomMatrix(t, r, n, n, 1, tensor.CSR),
+	} {
+		s := NewSession(WithEngine(runtime.Interp())) // which keeps what it has chosen for such a program
+		k, err := s.Compile(ctx, "C(i,k) = M(i,k) * sum_j A(i,j)*B(j,k)", Result("C", tensor.CSR), declare.Operand("A", a), declare.Operand("B", b), declare.Operand("M", mask))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := k.Explain("plan"); err != nil || !strings.Contains(text, want) {
+			t.Errorf("a mask of %d entries: %v, %s\nwant %s", mask.NNZ(), err, text, want)
+		}
+	}
+}
+
 // TestOneThread names what keeps threads from sharing a loop, and what would not.
 func TestOneThread(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
