@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strconv"
@@ -132,7 +133,7 @@ func arrangeArrays(format Format, kinds []LevelKind, arrays map[string]Array) ([
 	levels := make([]Level, format.Rank())
 	physical := format.Physical()
 	last := format.SparseRank() - 1
-	for _, name := range slices.Sorted(mapKeys(arrays)) {
+	for _, name := range slices.Sorted(maps.Keys(arrays)) {
 		k, isPos, ok := parseArrayName(name)
 		if !ok || k >= len(levels) {
 			return nil, tensorError("there is no place for an array named %q: arrays are indices_k and pointers_k for the levels k = 0 to %d", name, len(levels)-1)
@@ -157,17 +158,6 @@ func arrangeArrays(format Format, kinds []LevelKind, arrays map[string]Array) ([
 		levels[k].Crd = arrays[name]
 	}
 	return levels, nil
-}
-
-// mapKeys yields the keys of m.
-func mapKeys(m map[string]Array) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 // nextKind names the level after k for a message.

@@ -8,21 +8,16 @@ import "fmt"
 // byte for each stored value; the error says that there is no room. Of a tensor that is
 // not plain it is the pattern of the plain form (see [Tensor.Canonical]).
 func Pattern(t *Tensor) (*Tensor, error) {
-	if err := t.Pin(); err != nil {
-		return nil, err
-	}
-	defer t.Unpin()
-	plain, err := t.Canonical()
-	if err != nil {
-		return nil, err
-	}
-	values, err := MakeArray(Bool, plain.values.n)
-	if err != nil {
-		return nil, fmt.Errorf("the pattern of a tensor with %d stored values: %w", plain.NNZ(), err)
-	}
-	list := View[bool](values)
-	for i := range list {
-		list[i] = true
-	}
-	return NewTrusted(plain.shape, plain.format, plain.levels, values, Truth(false)), nil
+	return t.derived(nil, func(options) (*Tensor, error) {
+		plain, err := t.Canonical()
+		if err != nil {
+			return nil, err
+		}
+		values, err := MakeArray(Bool, plain.values.n)
+		if err != nil {
+			return nil, fmt.Errorf("the pattern of a tensor with %d stored values: %w", plain.NNZ(), err)
+		}
+		fillSlice(View[bool](values), true)
+		return NewTrusted(plain.shape, plain.format, plain.levels, values, Truth(false)), nil
+	})
 }

@@ -30,19 +30,13 @@ random(…), which makes test data.`,
 			if output == "" {
 				return cli.Usagef("convert needs -o FILE")
 			}
-			src, q, err := operand.ParseSource(args[0], operand.FileExists)
+			src, q, err := operand.ParseFile(args[0], format, dtype)
 			if err != nil {
-				return cli.Usagef("%s: %s", args[0], err)
-			}
-			if err := q.NoParts(); err != nil {
 				return err
 			}
 			// The file may be called anything, so there is no NAME= here.
 			d, err := operand.ParseDestination("out=" + output)
 			if err != nil {
-				return err
-			}
-			if err := q.Override(format, dtype); err != nil {
 				return err
 			}
 			ctx, spill, err := large.Open(cmd.Context(), []operand.Destination{d})

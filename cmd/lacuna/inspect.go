@@ -78,14 +78,8 @@ CV is the standard deviation divided by the mean: 0 for rows of equal length, ab
 			if len(args) > 1 {
 				return a.inspectProgram(cmd.Context(), args, placed, &g)
 			}
-			src, q, err := operand.ParseSource(args[0], operand.FileExists)
+			src, q, err := operand.ParseFile(args[0], format, "")
 			if err != nil {
-				return cli.Usagef("%s: %s", args[0], err)
-			}
-			if err := q.NoParts(); err != nil {
-				return err
-			}
-			if err := q.Override(format, ""); err != nil {
 				return err
 			}
 			if placed != "" {

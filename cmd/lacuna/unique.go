@@ -103,14 +103,8 @@ func (u *uniqueness) destinations() ([]operand.Destination, error) {
 
 // run reads the tensor, finds its unique elements, and prints or writes them.
 func (u *uniqueness) run(ctx context.Context, file string) error {
-	src, q, err := operand.ParseSource(file, operand.FileExists)
+	src, q, err := operand.ParseFile(file, u.format, u.dtype)
 	if err != nil {
-		return cli.Usagef("%s: %s", file, err)
-	}
-	if err := q.NoParts(); err != nil {
-		return err
-	}
-	if err := q.Override(u.format, u.dtype); err != nil {
 		return err
 	}
 	writes, err := u.destinations()

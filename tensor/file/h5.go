@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -25,12 +26,7 @@ func readHDF5(in *input) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := hdf5.Open(at, size)
-	if err != nil {
-		return nil, err
-	}
-	h := &h5Reader{in: in, file: f}
-	obj, err := h.choose()
+	h, obj, err := openHDF5(in, at, size)
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +50,17 @@ func readHDF5(in *input) (*tensor.Tensor, error) {
 type h5Reader struct {
 	in   *input
 	file *hdf5.File
+}
+
+// openHDF5 opens a file, and the object in it that the caller names.
+func openHDF5(in *input, at io.ReaderAt, size int64) (*h5Reader, hdf5.Object, error) {
+	f, err := hdf5.Open(at, size)
+	if err != nil {
+		return nil, nil, err
+	}
+	h := &h5Reader{in: in, file: f}
+	obj, err := h.choose()
+	return h, obj, err
 }
 
 // h5Kind is a way in which a group is a tensor.

@@ -43,11 +43,7 @@ func readGCXS(in *input, c *npzContainer, shape []int64) (*tensor.Tensor, error)
 	if !okRows || !okCols {
 		return nil, in.errorf(0, "a GCXS array of shape %v has more than 2^63-1 rows or columns", shape)
 	}
-	_, indices, err := loadedInts(c, "indices", 1)
-	if err != nil {
-		return nil, err
-	}
-	_, indptr, err := loadedInts(c, "indptr", 1)
+	indices, indptr, err := rowArrays(c)
 	if err != nil {
 		return nil, err
 	}

@@ -185,11 +185,7 @@ func readBSR(in *input, c *npzContainer, shape []int64) (*tensor.Tensor, error) 
 	if err != nil {
 		return nil, err
 	}
-	_, indices, err := loadedInts(c, "indices", 1)
-	if err != nil {
-		return nil, err
-	}
-	_, indptr, err := loadedInts(c, "indptr", 1)
+	indices, indptr, err := rowArrays(c)
 	if err != nil {
 		return nil, err
 	}
@@ -216,6 +212,14 @@ func readBSR(in *input, c *npzContainer, shape []int64) (*tensor.Tensor, error) 
 		}
 	}
 	return fromCoords(in, shape, [][]int64{rows, cols}, data, tensor.Zero(data.DType()))
+}
+
+// rowArrays are the columns of entries, row by row, and where rows begin.
+func rowArrays(c *npzContainer) (indices, indptr []int64, err error) {
+	if _, indices, err = loadedInts(c, "indices", 1); err == nil {
+		_, indptr, err = loadedInts(c, "indptr", 1)
+	}
+	return indices, indptr, err
 }
 
 // rowsOf returns the row of each of n entries that indptr divides among rows.

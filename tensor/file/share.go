@@ -274,12 +274,7 @@ func shareNPY(in *input, share, shares int) (*Share, error) {
 }
 
 func shareHDF5(in *input, share, shares int) (*Share, error) {
-	f, err := hdf5.Open(in.file, in.size)
-	if err != nil {
-		return nil, err
-	}
-	h := &h5Reader{in: in, file: f}
-	obj, err := h.choose()
+	h, obj, err := openHDF5(in, in.file, in.size)
 	if err != nil {
 		return nil, err
 	}

@@ -62,12 +62,7 @@ func OpenSlices(path string, opts ...Option) (_ *Slices, err error) {
 }
 
 func openSlices(in *input) (*Slices, error) {
-	f, err := hdf5.Open(in.file, in.size)
-	if err != nil {
-		return nil, err
-	}
-	h := &h5Reader{in: in, file: f}
-	obj, err := h.choose()
+	h, obj, err := openHDF5(in, in.file, in.size)
 	if err != nil {
 		return nil, err
 	}

@@ -5,11 +5,8 @@ import "encoding/binary"
 // shuffle puts the first bytes of all elements of size bytes first, then the second, and so on.
 // Bytes that are left over stay at the end.
 func shuffle(dst, src []byte, size int) {
-	n := 0
-	if size > 1 {
-		n = len(src) / size
-	}
-	if n <= 1 {
+	n := len(src) / max(size, 1)
+	if size <= 1 || n <= 1 {
 		copy(dst, src)
 		return
 	}
@@ -49,11 +46,8 @@ func shuffle8(dst, src []byte, n int) {
 
 // unshuffle undoes shuffle.
 func unshuffle(dst, src []byte, size int) {
-	n := 0
-	if size > 1 {
-		n = len(src) / size
-	}
-	if n <= 1 {
+	n := len(src) / max(size, 1)
+	if size <= 1 || n <= 1 {
 		copy(dst, src)
 		return
 	}

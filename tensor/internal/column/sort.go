@@ -114,24 +114,19 @@ func packColumns(perm Permutation, keys []Column, n, width int) (Column, error) 
 		word.CopyShifted(0, keys[0], 0)
 		return word, nil
 	}
-	for k, key := range keys {
+	for _, key := range keys {
 		shift := uint(bits.Len64(key.Maximum()))
-		for i := range word.U32 {
-			v := uint32(key.At(perm.At(i)))
-			if k > 0 {
-				v |= word.U32[i] << shift
-			}
-			word.U32[i] = v
-		}
-		for i := range word.U64 {
-			v := key.At(perm.At(i))
-			if k > 0 {
-				v |= word.U64[i] << shift
-			}
-			word.U64[i] = v
-		}
+		pack(word.U32, key, perm, shift)
+		pack(word.U64, key, perm, shift)
 	}
 	return word, nil
+}
+
+// pack moves words, which begin as 0, up by shift bits, and puts the elements of a key, in the order of perm, below.
+func pack[T uint32 | uint64](words []T, key Column, perm Permutation, shift uint) {
+	for i, w := range words {
+		words[i] = w<<shift | T(key.At(perm.At(i)))
+	}
 }
 
 // unpackColumns splits a word of joined columns into columns like keys.

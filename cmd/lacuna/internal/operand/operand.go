@@ -64,7 +64,7 @@ func Parse(arg string) (Operand, error) {
 		}
 		return Operand{Name: name, Qual: q}, nil
 	}
-	src, q, err := ParseSource(arg[at+1:], FileExists)
+	src, q, err := parseSource(arg[at+1:], FileExists)
 	if err != nil {
 		return Operand{}, cli.Usagef("%s: %s", arg, err)
 	}
@@ -123,9 +123,9 @@ func IsName(s string) bool {
 	return s != ""
 }
 
-// ParseSource reads what may stand behind "NAME=". exists tells which files
+// parseSource reads what may stand behind "NAME=". exists tells which files
 // there are: names with colons are theirs before they are qualifiers.
-func ParseSource(text string, exists func(string) bool) (Source, Qualifiers, error) {
+func parseSource(text string, exists func(string) bool) (Source, Qualifiers, error) {
 	if text == "" {
 		return nil, Qualifiers{}, cli.Usagef("nothing behind the %q: want a file, a number, [1,2,3] or random(…)", "=")
 	}
@@ -158,6 +158,18 @@ func ParseSource(text string, exists func(string) bool) (Source, Qualifiers, err
 		}
 	}
 	return splitFile(text, exists)
+}
+
+// ParseFile reads the argument that is a file, a number or random(…), and what flags say of its format and type.
+func ParseFile(text, format, dtype string) (Source, Qualifiers, error) {
+	src, q, err := parseSource(text, FileExists)
+	if err != nil {
+		return nil, q, cli.Usagef("%s: %s", text, err)
+	}
+	if err := q.NoParts(); err != nil {
+		return nil, q, err
+	}
+	return src, q, q.override(format, dtype)
 }
 
 // qualifiersBehind reads what follows a closing parenthesis.

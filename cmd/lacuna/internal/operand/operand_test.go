@@ -12,7 +12,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// existing is a file system for ParseSource.
+// existing is a file system for parseSource.
 func existing(paths ...string) func(string) bool {
 	return func(path string) bool { return slices.Contains(paths, path) }
 }
@@ -56,9 +56,9 @@ func TestParseSource(t *testing.T) {
 		{"random(2)", "file random(2)", Qualifiers{}},
 	}
 	for _, test := range tests {
-		src, q, err := ParseSource(test.text, exists)
+		src, q, err := parseSource(test.text, exists)
 		if err != nil {
-			t.Errorf("ParseSource(%q): %v", test.text, err)
+			t.Errorf("parseSource(%q): %v", test.text, err)
 			continue
 		}
 		got := "generator " + src.String()
@@ -69,10 +69,10 @@ func TestParseSource(t *testing.T) {
 			got = "number " + src.String()
 		}
 		if got != test.source {
-			t.Errorf("ParseSource(%q) = %s, want %s", test.text, got, test.source)
+			t.Errorf("parseSource(%q) = %s, want %s", test.text, got, test.source)
 		}
 		if d := cmp.Diff(test.quals, q, cmp.AllowUnexported(Qualifiers{})); d != "" {
-			t.Errorf("ParseSource(%q): qualifiers (-want +got):\n%s", test.text, d)
+			t.Errorf("parseSource(%q): qualifiers (-want +got):\n%s", test.text, d)
 		}
 	}
 }

@@ -250,8 +250,8 @@ func (q Qualifiers) String() string {
 	return q.Format + "[" + q.DType.String() + "]"
 }
 
-// Override replaces format and type by those of the flags that are set.
-func (q *Qualifiers) Override(format, dtype string) error {
+// override replaces format and type by those of the flags that are set.
+func (q *Qualifiers) override(format, dtype string) error {
 	if format != "" {
 		if !isFormat(format) {
 			_, err := tensor.ParseFormat(format, -1)
