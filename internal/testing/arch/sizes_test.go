@@ -16,7 +16,6 @@ var larger = map[string]int{
 	"ir/loop":     8_500,  // one language: its words, printer, parser and verifier
 	"tensor/file": 11_200, // a file for each kind of file
 	"tensor":      10_500, // see RATIONALE.md
-	"runtime":     7_600,
 }
 
 // TestPackagesAreShort counts the lines of each folder's Go files.
