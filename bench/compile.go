@@ -19,7 +19,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 	"github.com/lacuna-sparse/lacuna/lang"
-	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -152,7 +152,7 @@ func compileParts(s settings) error {
 		file    *lang.File
 		program *lang.Program
 		compute *ir.Compute
-		kernel  *lower.Kernel
+		kernel  *emit.Kernel
 		text    string
 		object  []byte
 		module  *llvm.Module

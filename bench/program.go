@@ -16,6 +16,7 @@ import (
 	planning "github.com/lacuna-sparse/lacuna/ir/plan"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/scalar"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -40,7 +41,7 @@ type lowered struct {
 	args    operands
 	program *lang.Program
 	compute *ir.Compute
-	kernel  *lower.Kernel
+	kernel  *emit.Kernel
 }
 
 // declare declares the operands as lacuna.Operand does.
@@ -66,18 +67,18 @@ func plan(program *lang.Program) (*ir.Compute, error) {
 	return c, nil
 }
 
-// widths gives the index types of operands. It implements lower.OperandTypes.
+// widths gives the index types of operands. It implements emit.OperandTypes.
 type widths operands
 
-func (w widths) IndexType(t *ir.Tensor, level int, kind lower.ArrayKind) tensor.DType {
+func (w widths) IndexType(t *ir.Tensor, level int, kind emit.ArrayKind) tensor.DType {
 	l := w[t.Name].LevelAt(level)
-	if kind == lower.Positions {
+	if kind == emit.Positions {
 		return l.Pos.DType()
 	}
 	return l.Crd.DType()
 }
 
-func lowerStep(c *ir.Compute, args operands) (*lower.Kernel, error) {
+func lowerStep(c *ir.Compute, args operands) (*emit.Kernel, error) {
 	return lower.Step(c, ir.Algebra{Eval: scalar.Eval}, widths(args), lower.Options{Coordinates: loop.U32})
 }
 
@@ -137,9 +138,9 @@ func (l *lowered) bind(b *runtime.Bindings, y []float64) error {
 		t := l.args[in.Tensor.Name]
 		array := t.Values()
 		switch in.Kind {
-		case lower.Positions:
+		case emit.Positions:
 			array = t.LevelAt(in.Level).Pos
-		case lower.Coordinates:
+		case emit.Coordinates:
 			array = t.LevelAt(in.Level).Crd
 		}
 		b.Buffers[in.Buffer] = runtime.Memory{Ptr: array.Pointer(), Len: int64(array.Len())}

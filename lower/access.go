@@ -171,7 +171,7 @@ func (e *emitter) element(a *ir.Access, p loop.Expr) loop.Expr {
 		w := e.workspaceOf(a.Tensor)
 		return e.B.Load(e.Read(w.store.Values()), w.store.Element(e.Func, p))
 	}
-	return e.B.Load(e.Read(e.Input(a.Tensor, 0, Values)), p)
+	return e.B.Load(e.Read(e.Input(a.Tensor, 0, emit.Values)), p)
 }
 
 // fill is the value at coordinates that t does not store.
@@ -179,5 +179,5 @@ func (e *emitter) fill(t *ir.Tensor) loop.Expr {
 	if t.FillKnown {
 		return emit.Constant(t.Fill)
 	}
-	return e.B.Load(e.Read(e.Input(t, 0, FillValue)), loop.Int(0))
+	return e.B.Load(e.Read(e.Input(t, 0, emit.FillValue)), loop.Int(0))
 }

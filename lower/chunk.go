@@ -74,7 +74,7 @@ func (w *walk) rowWeights() loop.BufferID {
 func (w *walk) childWeights(a *ir.Access, level int) loop.BufferID {
 	levels := a.Tensor.Format.Physical()
 	if level < len(levels) && levels[level].Ranges() {
-		return w.Input(a.Tensor, level, Positions)
+		return w.Input(a.Tensor, level, emit.Positions)
 	}
 	return -1
 }

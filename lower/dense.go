@@ -187,7 +187,7 @@ func (k *kernel) allocateStage(id loop.BufferID, n loop.SizeExpr, zero bool) {
 // copyStage allocates a buffer of n elements and copies those of a dense tensor.
 func (k *kernel) copyStage(id loop.BufferID, n loop.SizeExpr, from *ir.Tensor) {
 	e := k.emitter("copy_" + k.Program.Buffers[id].Name)
-	vals := e.Read(e.Input(from, 0, Values))
+	vals := e.Read(e.Input(from, 0, emit.Values))
 	e.B.ForIndependent("p", e.B.Lo(), e.B.Hi(), func(p loop.Expr) { e.B.Store(e.Write(id), p, e.B.Load(vals, p)) })
 	s := e.Stage("copy")
 	s.Allocs = []loop.Alloc{{Buffer: id, Len: n}}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/fold"
 	"github.com/lacuna-sparse/lacuna/lower/level"
 )
@@ -104,7 +105,7 @@ func (e *emitter) positions(st *state, a *ir.Access, leaf *ir.Assign) {
 		last := len(a.Tensor.Format.Physical()) - 1
 		inner.cursors[a] = cursor{access: a, level: last + 1, pos: p, exact: true}
 		if len(e.accessesIn(leaf)) > 1 {
-			inner.index[a.Indices[a.Tensor.Format.Order()[last]].Plain()] = e.B.Let("i", e.B.LoadIndex(e.Read(e.Input(a.Tensor, last, Coordinates)), p))
+			inner.index[a.Indices[a.Tensor.Format.Order()[last]].Plain()] = e.B.Let("i", e.B.LoadIndex(e.Read(e.Input(a.Tensor, last, emit.Coordinates)), p))
 			e.advance(inner)
 		}
 		e.stmt(inner, leaf)
@@ -198,7 +199,7 @@ func (e *emitter) pairs(st *state, a *ir.Access, body ir.Stmt) {
 	n := level.Count(e, a.Tensor, 0, 2, loop.SizeConst(1))
 	e.root = rootLoop{cut: true, n: n, weight: -1, grain: 1} // each entry is much work
 	order := a.Tensor.Format.Order()
-	pos, crd := e.Read(e.Input(a.Tensor, 1, Positions)), e.Read(e.Input(a.Tensor, 1, Coordinates))
+	pos, crd := e.Read(e.Input(a.Tensor, 1, emit.Positions)), e.Read(e.Input(a.Tensor, 1, emit.Coordinates))
 	rows := e.Scalar(e.Dim(a.Tensor, order[0]))
 	b.For("p", b.Lo(), b.Hi(), func(p loop.Expr) {
 		row, end := b.Var("row", loop.Int(0)), b.Var("end", rows)

@@ -346,7 +346,7 @@ func (w *walk) walkOne(it *iterator, set ir.SetExpr) {
 	}
 	if w.root.wanted && it.level == 0 && !it.trimmed {
 		w.root.cut, w.root.over, w.root.ragged = true, it.access, !it.unique
-		pos := w.Input(it.access.Tensor, 0, Positions)
+		pos := w.Input(it.access.Tensor, 0, emit.Positions)
 		w.root.n = &loop.SizeLoad{Buffer: pos, Index: loop.SizeConst(1)}
 		w.root.weight = w.childWeights(it.access, 1)
 		begin, end = w.chunkOf(it, begin, end)

@@ -16,6 +16,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/plan"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/scalar"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -25,7 +26,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // index gives every index array of an operand 32 bits.
 type index struct{}
 
-func (index) IndexType(*ir.Tensor, int, lower.ArrayKind) tensor.DType { return tensor.Uint32 }
+func (index) IndexType(*ir.Tensor, int, emit.ArrayKind) tensor.DType { return tensor.Uint32 }
 
 // lowerings are the choices that a file may name in its section "options".
 var lowerings = map[string]func(*lower.Options){

@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/level"
 )
 
@@ -77,7 +78,7 @@ func (e *emitter) iterators(st *state, v *ir.Index, body ir.Stmt) []*iterator {
 			continue
 		}
 		it := &iterator{cursor: c, stride: stride, offset: offset, unique: kind.Unique,
-			crd: e.Read(e.Input(a.Tensor, c.level, Coordinates))}
+			crd: e.Read(e.Input(a.Tensor, c.level, emit.Coordinates))}
 		switch {
 		case c.run != nil:
 			it.begin = c.pos

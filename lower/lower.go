@@ -27,29 +27,6 @@ import (
 	"github.com/lacuna-sparse/lacuna/lower/scatter"
 )
 
-// What lowering gives, and what it is told of operands, is the same for all of it: see
-// package emit.
-type (
-	Kernel       = emit.Kernel
-	Input        = emit.Input
-	Scalar       = emit.Scalar
-	ArrayKind    = emit.ArrayKind
-	Result       = emit.Result
-	OperandTypes = emit.OperandTypes
-)
-
-// The arrays of a tensor.
-const (
-	Positions   = emit.Positions
-	Coordinates = emit.Coordinates
-	Values      = emit.Values
-	FillValue   = emit.FillValue
-	Words       = emit.Words
-)
-
-// ChunkGrain is the usual work of a chunk.
-const ChunkGrain = emit.ChunkGrain
-
 // Options steer lowering.
 type Options struct {
 	// Coordinates is the type of the result's coordinate arrays: U32 or U64.
@@ -121,7 +98,7 @@ func (a Assembly) String() string {
 }
 
 // Step lowers a compute step.
-func Step(c *ir.Compute, alg ir.Algebra, types OperandTypes, opts Options) (*Kernel, error) {
+func Step(c *ir.Compute, alg ir.Algebra, types emit.OperandTypes, opts Options) (*emit.Kernel, error) {
 	k := newKernel(c, alg, types, opts)
 	for k.lower(); k.again; k.lower() {
 		before := k
@@ -137,7 +114,7 @@ func Step(c *ir.Compute, alg ir.Algebra, types OperandTypes, opts Options) (*Ker
 	return done, err
 }
 
-func newKernel(c *ir.Compute, alg ir.Algebra, types OperandTypes, opts Options) *kernel {
+func newKernel(c *ir.Compute, alg ir.Algebra, types emit.OperandTypes, opts Options) *kernel {
 	k := &kernel{
 		Builder: emit.New(c.Result.Name, types), step: c, alg: alg, opts: opts,
 		tables: map[*ir.Tabulate]*table{},
@@ -195,7 +172,7 @@ type kernel struct {
 }
 
 // input is the program buffer of an operand's array.
-func (k *kernel) Input(t *ir.Tensor, level int, kind ArrayKind) loop.BufferID {
+func (k *kernel) Input(t *ir.Tensor, level int, kind emit.ArrayKind) loop.BufferID {
 	if t.Work != nil {
 		return k.workspaceOf(t).Crd[level]
 	}
@@ -205,12 +182,12 @@ func (k *kernel) Input(t *ir.Tensor, level int, kind ArrayKind) loop.BufferID {
 // extent is the program scalar with the number of values of an index variable.
 func (k *kernel) extent(v *ir.Index) loop.ScalarID {
 	v = k.step.Indices[v.ID] // copies share one extent
-	return k.Bound(Scalar{Index: v}, "n_"+v.Name)
+	return k.Bound(emit.Scalar{Index: v}, "n_"+v.Name)
 }
 
 // literal is the program scalar with a number of the text.
 func (k *kernel) literal(n int) loop.ScalarID {
-	return k.Bound(Scalar{Literal: n}, ir.LiteralName(n))
+	return k.Bound(emit.Scalar{Literal: n}, ir.LiteralName(n))
 }
 
 // Prim are those of the options that scans, sorts and order statistics have.

@@ -92,11 +92,11 @@ func (w *walk) compared(terms []*ir.Access, first, to loop.Expr) (begins []loop.
 }
 
 func (w *walk) positionsOf(a *ir.Access) loop.BufID {
-	return w.Read(w.Input(a.Tensor, 1, Positions))
+	return w.Read(w.Input(a.Tensor, 1, emit.Positions))
 }
 
 func (w *walk) coordinatesOf(a *ir.Access) loop.BufID {
-	return w.Read(w.Input(a.Tensor, 1, Coordinates))
+	return w.Read(w.Input(a.Tensor, 1, emit.Coordinates))
 }
 
 // addBlock appends the entries of the rows from first to to, where all terms have so many at the same places.
@@ -120,7 +120,7 @@ func (w *walk) addBlock(terms []*ir.Access, begins []loop.Expr, first, to, size 
 				acc = b.Load(vals, at)
 			}
 			for i, a := range terms[k:min(k+meshTermsAtOnce, len(terms))] {
-				x := b.Load(w.Read(w.Input(a.Tensor, 0, Values)), b.Add(begins[k+i], p))
+				x := b.Load(w.Read(w.Input(a.Tensor, 0, emit.Values)), b.Add(begins[k+i], p))
 				acc = b.Let("sum", fold.Step(b, sum.Fold(), acc, x))
 			}
 			b.Store(vals, at, acc)

@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/fold"
 	"github.com/lacuna-sparse/lacuna/lower/level"
 )
@@ -231,10 +232,10 @@ func (e *emitter) flat(st *state, f *ir.Forall) bool {
 // which i runs.
 func (e *emitter) allEntries(rows *ir.Access, i *ir.Index) *[2]loop.Expr {
 	if rows.Tensor.Format.Physical()[0].Full() {
-		pos := e.Read(e.Input(rows.Tensor, 1, Positions))
+		pos := e.Read(e.Input(rows.Tensor, 1, emit.Positions))
 		return &[2]loop.Expr{e.B.LoadIndex(pos, loop.Int(0)), e.B.LoadIndex(pos, e.Scalar(e.extent(i)))}
 	}
-	pos := e.Read(e.Input(rows.Tensor, 0, Positions))
+	pos := e.Read(e.Input(rows.Tensor, 0, emit.Positions))
 	return &[2]loop.Expr{e.B.LoadIndex(pos, loop.Int(0)), e.B.LoadIndex(pos, loop.Int(1))}
 }
 
@@ -244,7 +245,7 @@ func (k *kernel) countEntries(rows *ir.Access, i *ir.Index) loop.SizeExpr {
 	if rows.Tensor.Format.Physical()[0].Full() {
 		level, end = 1, loop.SizeScalar(k.extent(i))
 	}
-	pos := k.Input(rows.Tensor, level, Positions)
+	pos := k.Input(rows.Tensor, level, emit.Positions)
 	return &loop.SizeOp{Op: loop.Sub, X: &loop.SizeLoad{Buffer: pos, Index: end}, Y: &loop.SizeLoad{Buffer: pos, Index: loop.SizeConst(0)}}
 }
 

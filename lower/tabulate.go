@@ -67,7 +67,7 @@ func (e *emitter) tabulate(st *state, s *ir.Tabulate) {
 	if t := e.tables[s]; t != nil && known && c.level == len(s.Access.Tensor.Format.Physical())-1 {
 		b := e.B
 		begin, end := e.children(c)
-		crd, places := e.Read(e.Input(s.Access.Tensor, c.level, Coordinates)), e.Write(t.places)
+		crd, places := e.Read(e.Input(s.Access.Tensor, c.level, emit.Coordinates)), e.Write(t.places)
 		b.For("p", begin, end, func(p loop.Expr) {
 			b.Store(places, b.LoadIndex(crd, p), b.Cast(loop.U32, b.Add(b.Sub(p, begin), loop.Int(1))))
 		})

@@ -223,7 +223,7 @@ func (e *emitter) maskEntries(st *state, s *ir.Workspace) *iterator {
 	if c.level != len(s.Mask.Tensor.Format.Physical())-1 {
 		panic("BUG: the mask " + ir.ExprString(s.Mask) + " is not resolved outside its workspace")
 	}
-	it := &iterator{cursor: c, stride: 1, crd: e.Read(e.Input(s.Mask.Tensor, c.level, Coordinates))}
+	it := &iterator{cursor: c, stride: 1, crd: e.Read(e.Input(s.Mask.Tensor, c.level, emit.Coordinates))}
 	it.begin, it.end = e.children(c)
 	return it
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/gpu"
 	"github.com/lacuna-sparse/lacuna/lower/prim"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -21,7 +22,7 @@ type Input struct {
 	Plan   *ir.Plan
 	Alg    ir.Algebra
 	// Index gives the types of the index arrays of operands.
-	Index lower.OperandTypes
+	Index emit.OperandTypes
 	// Wide makes the pointers and coordinates of results 64 bits wide; extents of more than 2^32
 	// and results of as many entries are refused without it.
 	Wide bool
@@ -163,10 +164,10 @@ func (k *linker) operand(o *ir.Operand) []loop.SizeExpr {
 	for l, kind := range t.Format.Physical() {
 		level := Level{Pointers: Array{Buffer: -1}, Indices: Array{Buffer: -1}}
 		if kind.HasPos() {
-			level.Pointers = k.input(t, fmt.Sprintf("%s%d_pos", x.Name, l), l, lower.Positions)
+			level.Pointers = k.input(t, fmt.Sprintf("%s%d_pos", x.Name, l), l, emit.Positions)
 		}
 		if kind.HasCrd() {
-			level.Indices = k.input(t, fmt.Sprintf("%s%d_crd", x.Name, l), l, lower.Coordinates)
+			level.Indices = k.input(t, fmt.Sprintf("%s%d_crd", x.Name, l), l, emit.Coordinates)
 		}
 		s.levels = append(s.levels, level)
 	}
@@ -189,7 +190,7 @@ func (k *linker) operand(o *ir.Operand) []loop.SizeExpr {
 }
 
 // input is an index array of an operand.
-func (k *linker) input(t *ir.Tensor, name string, level int, kind lower.ArrayKind) Array {
+func (k *linker) input(t *ir.Tensor, name string, level int, kind emit.ArrayKind) Array {
 	elem := loop.Type(k.in.Index.IndexType(t, level, kind))
 	return Array{Type: elem, Buffer: k.buffer(name, elem, loop.Input)}
 }
@@ -286,15 +287,15 @@ func (k *linker) add(st ir.Step) error {
 	panic(fmt.Sprintf("BUG: step %T", st))
 }
 
-// IndexType implements lower.OperandTypes by what has been linked so far.
-func (k *linker) IndexType(t *ir.Tensor, level int, kind lower.ArrayKind) tensor.DType {
+// IndexType implements emit.OperandTypes by what has been linked so far.
+func (k *linker) IndexType(t *ir.Tensor, level int, kind emit.ArrayKind) tensor.DType {
 	s := k.stored[t]
 	switch {
-	case s == nil && kind == lower.Positions: // the target of a conversion
+	case s == nil && kind == emit.Positions: // the target of a conversion
 		return tensor.DType(k.positions())
 	case s == nil:
 		return tensor.DType(k.coordinates())
-	case kind == lower.Positions:
+	case kind == emit.Positions:
 		return tensor.DType(s.levels[level].Pointers.Type)
 	}
 	return tensor.DType(s.levels[level].Indices.Type)
@@ -348,7 +349,7 @@ func (k *linker) compute(s *ir.Compute) error {
 	if err != nil {
 		return err
 	}
-	err = k.join(low, s.Result, shape, func(x lower.Scalar) loop.SizeExpr {
+	err = k.join(low, s.Result, shape, func(x emit.Scalar) loop.SizeExpr {
 		switch {
 		case x.Index != nil:
 			return indices[x.Index.ID]
@@ -364,7 +365,7 @@ func (k *linker) compute(s *ir.Compute) error {
 }
 
 // nest lowers a loop nest: what may turn out to have too many entries for one pass is counted first.
-func (k *linker) nest(s *ir.Compute) (*lower.Kernel, error) {
+func (k *linker) nest(s *ir.Compute) (*emit.Kernel, error) {
 	o := k.options(k.workspaceKind(s))
 	if k.in.OnePass {
 		o.Assembly = lower.Appended
@@ -422,11 +423,11 @@ func (k *linker) counts(s *ir.Compute, indices []loop.SizeExpr) {
 }
 
 // lines adds a step that runs over lines of a tensor.
-func (k *linker) lines(low *lower.Kernel, err error, to *ir.Tensor, shape []loop.SizeExpr) error {
+func (k *linker) lines(low *emit.Kernel, err error, to *ir.Tensor, shape []loop.SizeExpr) error {
 	if err != nil {
 		return err
 	}
-	return k.join(low, to, shape, func(x lower.Scalar) loop.SizeExpr {
+	return k.join(low, to, shape, func(x emit.Scalar) loop.SizeExpr {
 		if x.Tensor == low.Result.Tensor {
 			return shape[x.Axis]
 		}

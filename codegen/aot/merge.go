@@ -8,7 +8,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
-	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/convert"
 	"github.com/lacuna-sparse/lacuna/lower/gpu"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -16,7 +16,7 @@ import (
 
 // join adds the stages of a lowered step, which makes the tensor to of the given shape.
 // bound gives the values of the scalars that a caller would bind.
-func (k *linker) join(low *lower.Kernel, to *ir.Tensor, shape []loop.SizeExpr, bound func(lower.Scalar) loop.SizeExpr) error {
+func (k *linker) join(low *emit.Kernel, to *ir.Tensor, shape []loop.SizeExpr, bound func(emit.Scalar) loop.SizeExpr) error {
 	if k.in.Grids {
 		mapped := *low
 		var err error
@@ -49,14 +49,14 @@ func (k *linker) join(low *lower.Kernel, to *ir.Tensor, shape []loop.SizeExpr, b
 // merger adds one step's program to the linked one.
 type merger struct {
 	*linker
-	low     *lower.Kernel
+	low     *emit.Kernel
 	scalars map[loop.ScalarID]loop.SizeExpr
 	buffers []loop.BufferID // by the step's own number
 }
 
 // takeBuffers gives every buffer of the step a place in the linked program.
 func (m *merger) takeBuffers() {
-	inputs := map[loop.BufferID]lower.Input{}
+	inputs := map[loop.BufferID]emit.Input{}
 	for _, in := range m.low.Inputs {
 		inputs[in.Buffer] = in
 	}
@@ -74,14 +74,14 @@ func (m *merger) takeBuffers() {
 }
 
 // array is the buffer of a tensor's array that a step reads.
-func (m *merger) array(in lower.Input) loop.BufferID {
+func (m *merger) array(in emit.Input) loop.BufferID {
 	s := m.stored[in.Tensor]
 	switch in.Kind {
-	case lower.Positions:
+	case emit.Positions:
 		return s.levels[in.Level].Pointers.Buffer
-	case lower.Coordinates:
+	case emit.Coordinates:
 		return s.levels[in.Level].Indices.Buffer
-	case lower.FillValue:
+	case emit.FillValue:
 		if s.fill < 0 {
 			s.fill = m.constant(in.Tensor.Name+"_fill", in.Tensor.Fill)
 		}
@@ -260,7 +260,7 @@ func (k *linker) convert(s *ir.Convert) error {
 	if err != nil {
 		return err
 	}
-	return k.join(low, s.To, from.dims, func(x lower.Scalar) loop.SizeExpr { return from.dims[x.Axis] })
+	return k.join(low, s.To, from.dims, func(x emit.Scalar) loop.SizeExpr { return from.dims[x.Axis] })
 }
 
 // countedWide reports whether the entries of a tensor that is converted may be more than 32 bits count. Those of a

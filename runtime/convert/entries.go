@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	lowerconvert "github.com/lacuna-sparse/lacuna/lower/convert"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/invoke"
@@ -152,7 +152,7 @@ func (c *conversion) ahead(t *tensor.Tensor, format tensor.Format, entries lower
 // check looks for faults in a list of coordinates.
 func (c *conversion) check(ctx context.Context, list *tensor.Tensor) ([]uint8, error) {
 	from := c.planned("A", list, list.Format())
-	v, err := c.keyed(ctx, checkKey(list), list.NNZ()/2, func() (*lower.Kernel, error) {
+	v, err := c.keyed(ctx, checkKey(list), list.NNZ()/2, func() (*emit.Kernel, error) {
 		return lowerconvert.CheckCoordinates(from, conversionTypes{t: list}, c.Grain), nil
 	})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/flight"
 	"github.com/lacuna-sparse/lacuna/internal/machine"
 	"github.com/lacuna-sparse/lacuna/ir"
-	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	lowerconvert "github.com/lacuna-sparse/lacuna/lower/convert"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/invoke"
@@ -175,9 +175,9 @@ func (c *conversion) compiled(ctx context.Context, t *tensor.Tensor, format tens
 	}
 	key := fmt.Sprintf("%s %s %v %v %t %t %v %s %v %v", t.Format(), format, t.DType(), entries, c.keep, c.prune, path, invoke.IndexTypes(t), types.pos, c.mapping.Map)
 	for l := range format.Rank() {
-		key += " " + types.IndexType(to, l, lower.Coordinates).String()
+		key += " " + types.IndexType(to, l, emit.Coordinates).String()
 	}
-	return c.keyed(ctx, key, t.NNZ(), func() (*lower.Kernel, error) {
+	return c.keyed(ctx, key, t.NNZ(), func() (*emit.Kernel, error) {
 		return lowerconvert.Lower(from, to, types, lowerconvert.Options{Grain: c.Grain, Entries: entries, Keep: c.keep, Prune: c.prune, Map: c.mapping.Map, Path: path,
 			Grids: c.OnGrids()})
 	})
@@ -197,14 +197,14 @@ type conversionTypes struct {
 	pos   tensor.DType
 }
 
-// IndexType implements lower.OperandTypes.
-func (c conversionTypes) IndexType(t *ir.Tensor, level int, kind lower.ArrayKind) tensor.DType {
+// IndexType implements emit.OperandTypes.
+func (c conversionTypes) IndexType(t *ir.Tensor, level int, kind emit.ArrayKind) tensor.DType {
 	switch {
-	case t != c.to && kind == lower.Positions:
+	case t != c.to && kind == emit.Positions:
 		return c.t.LevelAt(level).Pos.DType()
 	case t != c.to:
 		return c.t.LevelAt(level).Crd.DType()
-	case kind == lower.Positions:
+	case kind == emit.Positions:
 		return c.pos
 	}
 	return invoke.CoordinateType(c.shape[t.Format.Order()[level]])
@@ -212,7 +212,7 @@ func (c conversionTypes) IndexType(t *ir.Tensor, level int, kind lower.ArrayKind
 
 // keyed returns the kernel of a key, or errFallback where none is worth its
 // compilation.
-func (c *conversion) keyed(ctx context.Context, key string, n int64, lowered func() (*lower.Kernel, error)) (v *invoke.Kernel, err error) {
+func (c *conversion) keyed(ctx context.Context, key string, n int64, lowered func() (*emit.Kernel, error)) (v *invoke.Kernel, err error) {
 	defer runtime.Caught(key, &err)
 	if err := c.worth(key, n); err != nil {
 		return nil, err
@@ -235,9 +235,9 @@ func (c *conversion) call(ctx context.Context, v *invoke.Kernel, t *tensor.Tenso
 	for _, in := range v.Lower.Inputs {
 		m := &call.Bindings.Buffers[in.Buffer]
 		switch {
-		case in.Kind == lower.Words:
+		case in.Kind == emit.Words:
 			*m = list.words[in.Level]
-		case in.Kind == lower.Values && list != nil:
+		case in.Kind == emit.Values && list != nil:
 			*m = c.Memory(list.values)
 		default:
 			*m = c.Memory(invoke.Operand(t, in))
@@ -267,7 +267,7 @@ func (c *conversion) call(ctx context.Context, v *invoke.Kernel, t *tensor.Tenso
 }
 
 // Usual is the kernel of a convert step for large tensors of few coordinates, to look at before one has run.
-func (s *Service) Usual(p *ir.Convert) (*lower.Kernel, error) {
+func (s *Service) Usual(p *ir.Convert) (*emit.Kernel, error) {
 	shape := make([]int64, p.From.Rank)
 	for axis := range shape {
 		shape[axis] = 1 << 10
@@ -280,5 +280,5 @@ func (s *Service) Usual(p *ir.Convert) (*lower.Kernel, error) {
 // usualTypes are the types of index arrays that are not special.
 type usualTypes struct{}
 
-// IndexType implements lower.OperandTypes.
-func (usualTypes) IndexType(*ir.Tensor, int, lower.ArrayKind) tensor.DType { return tensor.Uint32 }
+// IndexType implements emit.OperandTypes.
+func (usualTypes) IndexType(*ir.Tensor, int, emit.ArrayKind) tensor.DType { return tensor.Uint32 }

@@ -2,7 +2,7 @@ package convert
 
 import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/invoke"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -48,7 +48,7 @@ func converted(v *invoke.Kernel, t *tensor.Tensor, shape []int64, values tensor.
 			return tensor.Array{}
 		}
 		for _, in := range v.Lower.Inputs {
-			if in.Buffer == id && in.Kind == lower.Values {
+			if in.Buffer == id && in.Kind == emit.Values {
 				return values
 			}
 			if in.Buffer == id {

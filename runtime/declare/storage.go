@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/ir"
-	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -42,11 +42,11 @@ func Storages(opts ...Option) ([]Storage, error) {
 // elsewhere.
 type IndexTypes struct{ Of *Declarations }
 
-// IndexType implements lower.OperandTypes.
-func (x IndexTypes) IndexType(t *ir.Tensor, level int, kind lower.ArrayKind) tensor.DType {
+// IndexType implements emit.OperandTypes.
+func (x IndexTypes) IndexType(t *ir.Tensor, level int, kind emit.ArrayKind) tensor.DType {
 	if t.Source != nil {
 		if example, ok := x.Of.Example(t.Source.Name).(*tensor.Tensor); ok && example != nil {
-			if kind == lower.Positions {
+			if kind == emit.Positions {
 				return example.LevelAt(level).Pos.DType()
 			}
 			return example.LevelAt(level).Crd.DType()

@@ -11,6 +11,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/plan"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/scalar"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/declare"
@@ -21,7 +22,7 @@ import (
 type Ahead struct {
 	Plan  *ir.Plan
 	Alg   ir.Algebra
-	Index lower.OperandTypes // of the operands: as in examples, and 32 bits elsewhere
+	Index emit.OperandTypes // of the operands: as in examples, and 32 bits elsewhere
 }
 
 // PlanAhead plans a program to be compiled ahead of time, with the results its own.

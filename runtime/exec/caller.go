@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/lacuna-sparse/lacuna/ir"
-	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/declare"
 	"github.com/lacuna-sparse/lacuna/runtime/invoke"
@@ -65,7 +65,7 @@ type boundCall struct {
 	binding  *binding
 	version  *version
 	call     *invoke.Call
-	inputs   [][]lower.Input // by position
+	inputs   [][]emit.Input // by position
 }
 
 // Run runs the kernel and returns the result.
@@ -184,7 +184,7 @@ func (c *Caller) bind(ctx context.Context, call *boundCall, args Args, operands 
 	}
 	k.bindCall(bound, v, &b.steps[0], vals)
 	bound.Bindings.Outputs = make([]runtime.Memory, len(bound.Bindings.Buffers))
-	inputs := make([][]lower.Input, len(operands))
+	inputs := make([][]emit.Input, len(operands))
 	for i, t := range operands {
 		at := slices.IndexFunc(k.operands, func(o *ir.Operand) bool { return o.Source.Name == c.operands[i] })
 		if vals[k.operands[at].Pieces[0].ID] != t {

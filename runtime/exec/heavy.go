@@ -3,7 +3,7 @@ package exec
 import (
 	"sort"
 
-	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -19,7 +19,7 @@ func (k *Kernel) splits(v *version, vals values) bool {
 	if v == nil || !v.Lower.Splits || k.env.Options.MostThreads() == 1 {
 		return false
 	}
-	grain := int64(lower.ChunkGrain)
+	grain := int64(emit.ChunkGrain)
 	if k.env.Grain > 0 {
 		grain = k.env.Grain
 	}

@@ -2,7 +2,7 @@ package exec
 
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
-	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/scatter"
 )
 
@@ -55,7 +55,7 @@ func (k *Kernel) private(st *step, b *stepBinding, vals values) int64 {
 	for _, n := range b.shape {
 		elements *= float64(n)
 	}
-	perCopy, grain := elements*perElement, float64(lower.ChunkGrain)
+	perCopy, grain := elements*perElement, float64(emit.ChunkGrain)
 	if g := k.env.Grain; g > 0 {
 		perCopy, grain = 1, float64(g)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
-	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/convert"
 	"github.com/lacuna-sparse/lacuna/lower/gpu"
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -199,4 +199,4 @@ func largeConversion(t *testing.T, c *ir.Convert, order convert.EntryOrder) *loo
 // usualTypes are the types of index arrays that are not special.
 type usualTypes struct{}
 
-func (usualTypes) IndexType(*ir.Tensor, int, lower.ArrayKind) tensor.DType { return tensor.Uint32 }
+func (usualTypes) IndexType(*ir.Tensor, int, emit.ArrayKind) tensor.DType { return tensor.Uint32 }

@@ -10,6 +10,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/gpu"
 	"github.com/lacuna-sparse/lacuna/lower/prim"
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -101,7 +102,7 @@ func (st *step) key(types declaredTypes, how specialisation) string {
 }
 
 // tensorsOf lists the tensors that inputs are of, each once.
-func tensorsOf(inputs []lower.Input) []*ir.Tensor {
+func tensorsOf(inputs []emit.Input) []*ir.Tensor {
 	var list []*ir.Tensor
 	for _, in := range inputs {
 		if !slices.Contains(list, in.Tensor) {
@@ -128,7 +129,7 @@ func (k *planned) lowering(how specialisation) lower.Options {
 }
 
 // loops is the program of a step for a specialisation, which does what its schedule says.
-func (k *planned) loops(st ir.Step, types declaredTypes, how specialisation) (*lower.Kernel, error) {
+func (k *planned) loops(st ir.Step, types declaredTypes, how specialisation) (*emit.Kernel, error) {
 	low, err := k.lowered(st, types, k.lowering(how))
 	if c, ok := st.(*ir.Compute); ok && err == nil && how.assembly != lower.Counted && !low.OnePass && c.Directives.Assemble != "" {
 		err = c.Directives.Fail("assemble", "nothing bounds the number of entries before the loops run")
@@ -143,7 +144,7 @@ func (k *planned) loops(st ir.Step, types declaredTypes, how specialisation) (*l
 }
 
 // lowered is the program of a step.
-func (k *planned) lowered(st ir.Step, types declaredTypes, opts lower.Options) (*lower.Kernel, error) {
+func (k *planned) lowered(st ir.Step, types declaredTypes, opts lower.Options) (*emit.Kernel, error) {
 	switch s := st.(type) {
 	case *ir.Scan:
 		return prim.Scan(s, types, opts.Prim())
@@ -159,15 +160,15 @@ func (k *planned) lowered(st ir.Step, types declaredTypes, opts lower.Options) (
 // elsewhere.
 type declaredTypes []*tensor.Tensor // by ir.Tensor.ID; nil: unknown
 
-// IndexType implements lower.OperandTypes.
-func (d declaredTypes) IndexType(t *ir.Tensor, level int, kind lower.ArrayKind) tensor.DType {
+// IndexType implements emit.OperandTypes.
+func (d declaredTypes) IndexType(t *ir.Tensor, level int, kind emit.ArrayKind) tensor.DType {
 	if v := d[t.ID]; v != nil {
-		if kind == lower.Positions {
+		if kind == emit.Positions {
 			return v.Levels()[level].Pos.DType()
 		}
 		return v.Levels()[level].Crd.DType()
 	}
-	if kind == lower.Positions && (t.Source == nil || t.Source.Result) {
+	if kind == emit.Positions && (t.Source == nil || t.Source.Result) {
 		return tensor.Uint64
 	}
 	return tensor.Uint32
@@ -187,7 +188,7 @@ func (v *version) fits(vals values) bool {
 func (v *version) entries(vals values) int64 {
 	var entries int64
 	for _, in := range v.Lower.Inputs {
-		if in.Kind == lower.Values {
+		if in.Kind == emit.Values {
 			entries += vals[in.Tensor.ID].NNZ()
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna/ir"
-	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -15,7 +15,7 @@ func TestIndexTypesOfOperands(t *testing.T) {
 		t.Fatal(err)
 	}
 	types := declaredTypes{a}
-	for kind, want := range map[lower.ArrayKind]tensor.DType{lower.Positions: tensor.Uint16, lower.Coordinates: tensor.Uint8} {
+	for kind, want := range map[emit.ArrayKind]tensor.DType{emit.Positions: tensor.Uint16, emit.Coordinates: tensor.Uint8} {
 		if got := types.IndexType(&ir.Tensor{ID: 0}, 1, kind); got != want {
 			t.Errorf("array %d has type %v, want %v", kind, got, want)
 		}

@@ -6,7 +6,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/gpu"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -25,20 +25,20 @@ func (t *Target) OnGrids() bool { return runtime.OnGrids(t.Engine) }
 
 // Kernel is a lowered kernel whose program is compiled, or about to be.
 type Kernel struct {
-	Lower *lower.Kernel
+	Lower *emit.Kernel
 	exe   *Compilation
 	calls sync.Pool // of *Call
 }
 
 // New is the kernel of a program that is being compiled.
-func New(low *lower.Kernel, exe *Compilation) *Kernel {
+func New(low *emit.Kernel, exe *Compilation) *Kernel {
 	k := &Kernel{Lower: low, exe: exe}
 	k.calls.New = func() any { return &Call{Bindings: exe.exe.NewBindings(), kernel: k} } // which is there by then
 	return k
 }
 
 // Compile is a kernel whose program it compiles first.
-func (t *Target) Compile(ctx context.Context, low *lower.Kernel) (*Kernel, error) {
+func (t *Target) Compile(ctx context.Context, low *emit.Kernel) (*Kernel, error) {
 	exe, err := t.executable(ctx, low)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (t *Target) Compile(ctx context.Context, low *lower.Kernel) (*Kernel, error
 }
 
 // Grids says how a lowered program is mapped to the threads of the engine.
-func (t *Target) Grids(low *lower.Kernel) gpu.Options {
+func (t *Target) Grids(low *emit.Kernel) gpu.Options {
 	how := gpu.Options{}
 	if t.Engine.Name() == runtime.SimulatedName {
 		how = gpu.Simulated
@@ -60,7 +60,7 @@ func (t *Target) Grids(low *lower.Kernel) gpu.Options {
 
 // executable makes a lowered program ready to run. Engines run programs as they are, so one for a GPU
 // is mapped to its threads here.
-func (t *Target) executable(ctx context.Context, low *lower.Kernel) (*runtime.Executable, error) {
+func (t *Target) executable(ctx context.Context, low *emit.Kernel) (*runtime.Executable, error) {
 	p := low.Program
 	if t.OnGrids() {
 		mapped, err := gpu.Lower(p, t.Grids(low))
@@ -80,7 +80,7 @@ type Compilation struct {
 }
 
 // CompileAhead compiles a program in the background; what names it in errors.
-func (t *Target) CompileAhead(ctx context.Context, what string, low *lower.Kernel) *Compilation {
+func (t *Target) CompileAhead(ctx context.Context, what string, low *emit.Kernel) *Compilation {
 	c := &Compilation{done: make(chan struct{})}
 	go func() {
 		defer close(c.done)
@@ -138,13 +138,13 @@ func (c *Call) Finish() {
 }
 
 // Operand is the array of a tensor that an input names.
-func Operand(t *tensor.Tensor, in lower.Input) tensor.Array {
+func Operand(t *tensor.Tensor, in emit.Input) tensor.Array {
 	switch in.Kind {
-	case lower.Positions:
+	case emit.Positions:
 		return t.LevelAt(in.Level).Pos
-	case lower.Coordinates:
+	case emit.Coordinates:
 		return t.LevelAt(in.Level).Crd
-	case lower.FillValue:
+	case emit.FillValue:
 		fill, err := tensor.MakeArray(t.DType(), 1)
 		if err != nil {
 			panic("BUG: " + err.Error())
