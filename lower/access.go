@@ -151,7 +151,7 @@ func (e *emitter) load(st *state, a *ir.Access) loop.Expr {
 	var v loop.Expr
 	switch {
 	case c.keyed: // there is a place for each key
-		v = b.Let(a.Tensor.Name, b.Select(c.present, b.Load(e.Read(e.workspaceOf(a.Tensor).store.Values()), c.pos), e.fill(a.Tensor)))
+		v = b.Let(a.Tensor.Name, b.Select(c.present, b.Load(e.Read(e.workspaceOf(a.Tensor).Values), c.pos), e.fill(a.Tensor)))
 	case c.present == nil:
 		v = b.Let(a.Tensor.Name, e.element(a, c.pos))
 	case c.exact:
@@ -169,7 +169,7 @@ func (e *emitter) load(st *state, a *ir.Access) loop.Expr {
 func (e *emitter) element(a *ir.Access, p loop.Expr) loop.Expr {
 	if a.Tensor.Work != nil {
 		w := e.workspaceOf(a.Tensor)
-		return e.B.Load(e.Read(w.store.Values()), w.store.Element(e.Func, p))
+		return e.B.Load(e.Read(w.Values), w.store.Element(e.Func, p))
 	}
 	return e.B.Load(e.Read(e.Input(a.Tensor, 0, emit.Values)), p)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/fold"
 	"github.com/lacuna-sparse/lacuna/lower/level"
+	"github.com/lacuna-sparse/lacuna/lower/product"
 	"github.com/lacuna-sparse/lacuna/lower/scalar"
 )
 
@@ -106,7 +107,7 @@ func (e *emitter) forall(st *state, f *ir.Forall) {
 				w.note("entries", set)
 			}
 		} else {
-			if w.sharedLoop(steps{}) {
+			if w.sharedLoop(product.Loop{}) {
 				break
 			}
 			w.blockSum().EachCounted(func() { w.merge(set) })
@@ -264,9 +265,9 @@ func (w *walk) dense() {
 		}
 	}
 	w.visited = n
-	if w.sharedLoop(steps{
-		begin: lo, end: hi, visit: func(i loop.Expr) { w.body(i, nil) }, plain: len(w.located) == 0,
-		narrow: func(from, to loop.Expr) (begin, end loop.Expr) { return b.Max(lo, from), b.Min(hi, to) },
+	if w.sharedLoop(product.Loop{
+		Begin: lo, End: hi, Visit: func(i loop.Expr) { w.body(i, nil) }, Plain: len(w.located) == 0,
+		Narrow: func(from, to loop.Expr) (begin, end loop.Expr) { return b.Max(lo, from), b.Min(hi, to) },
 	}) {
 		return
 	}
@@ -382,8 +383,8 @@ func (w *walk) walkOne(it *iterator, set ir.SetExpr) {
 	strided := it.stride > 1
 	plain := it.unique && it.run == nil && !w.counting && len(w.located)+len(w.tabled) == 0
 	inSteps := it.steps(w.emitter, begin, end)
-	inSteps.plain = plain
-	inSteps.visit = func(p loop.Expr) { b.If(it.matches(b, p), func() { visit(p) }, nil) }
+	inSteps.Plain = plain
+	inSteps.Visit = func(p loop.Expr) { b.If(it.matches(b, p), func() { visit(p) }, nil) }
 	if w.sharedLoop(inSteps) {
 		return
 	}

@@ -39,8 +39,7 @@ func (k *kernel) teamProducts(body ir.Stmt, segments []segment) *teamProducts {
 	}
 	p.rows = &product.Rows{
 		Builder: k.Builder, Space: p.store.Space, Store: p.store.store, Key: k.opts.Coordinates,
-		Segments: len(segments), Crd: segments[len(segments)-1].crd, Plain: p.consumer.plain,
-		Begin: func(f *emit.Func, fills bool) product.Nest { return p.begin(p.emitterOf(f), fills) },
+		Segments: len(segments), Crd: segments[len(segments)-1].crd, Plain: p.consumer.plain, Begin: p.nest,
 	}
 	p.rows.Plan()
 	return p
@@ -205,14 +204,8 @@ func (p *teamProducts) stages(counts, totals loop.BufferID) bool {
 	return true
 }
 
-// productNest is the nest in a function that runs rows of it.
-type productNest struct {
-	*emitter
-	of *teamProducts
-}
-
 // begin begins the nest in a function.
-func (p *teamProducts) begin(e *emitter, fills bool) *productNest {
+func (p *teamProducts) begin(e *emitter, fills bool) {
 	mode := countEntries
 	if fills {
 		mode = fillEntries
@@ -222,55 +215,43 @@ func (p *teamProducts) begin(e *emitter, fills bool) *productNest {
 	for range p.segments {
 		e.out.current = append(e.out.current, e.B.Var("n", loop.Int(0)))
 	}
-	return &productNest{e, p}
 }
 
-// Lead implements [product.Nest].
-func (n *productNest) Lead(leader loop.Expr) { n.leader = leader }
-
-// Entries implements [product.Nest].
-func (n *productNest) Entries() []*loop.Ref { return n.out.current }
-
-// Run implements [product.Nest].
-func (n *productNest) Run(t *product.Team) {
-	n.shared = &sharing{
-		loop:      func(w *walk, s steps) bool { return t.Loop(productLoop(w, s)) },
-		workspace: func(st *state, s *ir.Workspace) { t.Gather(n.row(st, s)) },
-		insert:    func(_ *gathering, key, x loop.Expr) { t.Insert(key, x) },
+// nest is the nest in a function that a team runs.
+func (p *teamProducts) nest(f *emit.Func, fills bool) product.Nest {
+	e := p.emitterOf(f)
+	p.begin(e, fills)
+	return product.Nest{
+		Entries: e.out.current,
+		Lead:    func(leader loop.Expr) { e.leader = leader },
+		Run: func(t *product.Team) {
+			e.shared = &sharing{
+				loop:      func(_ *walk, l product.Loop) bool { return t.Loop(l) },
+				workspace: func(st *state, s *ir.Workspace) { t.Gather(p.row(e, st, s)) },
+				insert:    func(_ *gathering, key, x loop.Expr) { t.Insert(key, x) },
+			}
+			p.whole(e)
+		},
 	}
-	n.whole()
 }
 
 // whole emits the whole nest.
-func (n *productNest) whole() {
-	st := n.start(n.accessesIn(n.of.body))
-	n.withResult(st, func() { n.stmt(st, n.of.body) })
-}
-
-// productLoop is what a team is told of a loop.
-func productLoop(w *walk, s steps) product.Loop {
-	l := product.Loop{Begin: s.begin, End: s.end, Visit: s.visit, Plain: s.plain, Narrow: s.narrow, Root: w.depth == 1, Inner: inserts(w.f.Body)}
-	if f, ok := w.f.Body.(*ir.Forall); ok {
-		l.Outer = inserts(f.Body)
-	}
-	l.Columns = l.Inner && w.f.Body.(*ir.Assign).LHS.Indices[0].Plain() == w.f.Index
-	return l
+func (p *teamProducts) whole(e *emitter) {
+	st := e.start(p.accessesIn(p.body))
+	e.withResult(st, func() { e.stmt(st, p.body) })
 }
 
 // row is what a team is told of the row of a workspace.
-func (n *productNest) row(st *state, s *ir.Workspace) product.Row {
-	c := n.of.consumer
+func (p *teamProducts) row(e *emitter, st *state, s *ir.Workspace) product.Row {
+	c := p.consumer
 	return product.Row{
 		Coords:  st.result.coords,
-		Produce: func() { n.produce(st, s) },
+		Produce: func() { e.produce(st, s) },
 		Others: func() (list []product.Keys, ok bool) {
-			others, ok := n.of.beside(n.emitter, st)
+			others, ok := p.beside(e, st)
 			for _, it := range others {
-				steps := it.steps(n.emitter, it.begin, it.end)
-				list = append(list, product.Keys{
-					Loop: product.Loop{Begin: steps.begin, End: steps.end, Narrow: steps.narrow},
-					Key:  func(p loop.Expr) loop.Expr { return it.index(n.B, p) },
-				})
+				key := func(p loop.Expr) loop.Expr { return it.index(e.B, p) }
+				list = append(list, product.Keys{Loop: it.steps(e, it.begin, it.end), Key: key})
 			}
 			return list, ok
 		},
@@ -279,11 +260,11 @@ func (n *productNest) row(st *state, s *ir.Workspace) product.Row {
 			inner.index[c.loop.Index] = column
 			inner.cursors[c.work] = cursor{access: c.work, level: 1, pos: loop.Int(0), exact: true}
 			if value != nil {
-				inner.values[c.work] = n.B.Let(c.work.Tensor.Name, value())
+				inner.values[c.work] = e.B.Let(c.work.Tensor.Name, value())
 			}
-			n.advance(inner)
-			n.B.If(n.leafCondition(inner, c.leaf), func() {
-				take(func() loop.Expr { return n.expr(inner.clone(), c.leaf.Value) })
+			e.advance(inner)
+			e.B.If(e.leafCondition(inner, c.leaf), func() {
+				take(func() loop.Expr { return e.expr(inner.clone(), c.leaf.Value) })
 			}, nil)
 		},
 	}
@@ -298,25 +279,25 @@ func (p *teamProducts) measure() (loop.Stage, bool) {
 	b, fits := e.B, true
 	var n *loop.Ref
 	e.shared = &sharing{
-		loop: func(w *walk, s steps) bool {
+		loop: func(w *walk, l product.Loop) bool {
 			switch {
-			case w.depth == 1:
-				if fits = fits && s.plain && w.root.cut; !fits {
+			case l.Root:
+				if fits = fits && l.Plain && w.root.cut; !fits {
 					return true
 				}
 				keys := e.Scalar(p.extent(p.store.Vars[0]))
-				b.For("row", s.begin, s.end, func(row loop.Expr) {
+				b.For("row", l.Begin, l.End, func(row loop.Expr) {
 					n = b.Var("products", loop.Int(0))
-					s.visit(row)
+					l.Visit(row)
 					if p.rows.Key == loop.U32 {
 						// The greatest key is no column.
 						b.If(b.And(b.Gt(n, loop.Int(0)), b.Ge(keys, loop.Int(math.MaxUint32))), func() { b.Assign(n, b.Add(n, loop.Int(p.rows.Most()))) }, nil)
 					}
 					b.Store(e.Write(p.rows.Products), row, n)
 				})
-			case inserts(w.f.Body):
-				if fits = fits && s.plain; fits {
-					b.Assign(n, b.Add(n, b.Max(loop.Int(0), b.Sub(s.end, s.begin))))
+			case l.Inner:
+				if fits = fits && l.Plain; fits {
+					b.Assign(n, b.Add(n, b.Max(loop.Int(0), b.Sub(l.End, l.Begin))))
 				}
 			default:
 				return false
@@ -348,17 +329,17 @@ func inserts(s ir.Stmt) bool {
 func (p *teamProducts) singles(name string, fills bool) loop.Stage {
 	e := p.emitter(name + "_" + p.step.Result.Name)
 	e.root.wanted = true
-	n := p.begin(e, fills)
+	p.begin(e, fills)
 	e.quiet = fills // the notes are those of one function
-	e.shared = &sharing{loop: func(w *walk, s steps) bool {
-		if w.depth != 1 {
+	e.shared = &sharing{loop: func(w *walk, l product.Loop) bool {
+		if !l.Root {
 			return false
 		}
-		p.rows.Singles(w.Func, s.begin, s.end, func(row loop.Expr) {
-			p.rows.Row(w.Func, w.out.current, fills, loop.Truth(true), row, s.visit)
+		p.rows.Singles(w.Func, l.Begin, l.End, func(row loop.Expr) {
+			p.rows.Row(w.Func, w.out.current, fills, loop.Truth(true), row, l.Visit)
 		})
 		return true
 	}}
-	n.whole()
+	p.whole(e)
 	return e.Stage(name)
 }

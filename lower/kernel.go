@@ -42,11 +42,13 @@ func (k *kernel) outside(body ir.Stmt) ir.Stmt {
 }
 
 // accessesIn lists the accesses of a nest in the order of the step.
-func (k *kernel) accessesIn(s ir.Stmt) []*ir.Access {
-	used := ir.AccessesOf(s)
+func (k *kernel) accessesIn(s ir.Stmt) []*ir.Access { return k.inOrder(ir.AccessesOf(s)) }
+
+// inOrder lists some accesses in the order of the step.
+func (k *kernel) inOrder(some map[*ir.Access]bool) []*ir.Access {
 	var list []*ir.Access
 	for _, a := range k.stepAccesses() {
-		if used[a] {
+		if some[a] {
 			list = append(list, a)
 		}
 	}
@@ -198,13 +200,7 @@ func (k *kernel) scalarAccesses(x ir.Expr) []*ir.Access {
 			used[a] = true
 		}
 	})
-	var list []*ir.Access
-	for _, a := range k.stepAccesses() {
-		if used[a] {
-			list = append(list, a)
-		}
-	}
-	return list
+	return k.inOrder(used)
 }
 
 // runtimeFill emits the stage that computes the fill of a sparse result, where

@@ -88,7 +88,7 @@ func (k *kernel) capacityStage(body ir.Stmt, needs loop.BufferID, part int) {
 		b.For("c", loop.Int(0), chunks, func(c loop.Expr) {
 			b.Assign(need, b.Max(need, b.Load(e.Read(needs), b.Add(b.Mul(c, loop.Int(n)), loop.Int(int64(i))))))
 		})
-		if w.store.Distinct() {
+		if w.store.Facts().Distinct {
 			w.LimitToKeys(e.Func, need)
 			if len(w.Vars) > 1 && k.opts.LimitWide {
 				b.If(b.Gt(need, e.Scalar(limit)), func() { b.Fail("%s", TooWide) }, nil)

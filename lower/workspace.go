@@ -75,7 +75,7 @@ func (k *kernel) prepareWorkspaces(body ir.Stmt) {
 		case SortWorkspace:
 			w.store = workspace.NewSorted(w.Space)
 		}
-		if w.store.Bounded() {
+		if w.store.Facts().Bounded {
 			w.Capacity = k.NewScalar(s.Tensor.Name+"_capacity", false)
 			w.Shift = k.NewScalar(s.Tensor.Name+"_shift", false)
 		}
@@ -144,7 +144,7 @@ func (e *emitter) workspace(st *state, s *ir.Workspace) {
 			e.B.Assign(e.out.current[last], e.B.Add(e.out.current[last], w.store.Drain(e.uses[w], nil)))
 			return
 		}
-		if w.store.Complete() {
+		if w.store.Facts().Complete {
 			e.copyOut(st, s, w)
 			return
 		}
@@ -194,7 +194,7 @@ func (e *emitter) copyOut(st *state, s *ir.Workspace, w *gathering) {
 		inner := st.clone()
 		inner.index[f.Index] = key
 		inner.cursors[a] = cursor{access: a, level: len(a.Tensor.Format.Physical()), pos: p}
-		inner.values[a] = e.B.Let(a.Tensor.Name, e.B.Load(e.Read(w.store.Values()), w.store.Visited(e.Func, p, key)))
+		inner.values[a] = e.B.Let(a.Tensor.Name, e.B.Load(e.Read(w.Values), w.store.Visited(e.Func, p, key)))
 		e.withResult(inner, func() { e.stmt(inner, leaf) })
 	})
 	if !e.quiet {

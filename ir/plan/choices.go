@@ -48,12 +48,11 @@ func nestText(indices []*ir.Index, st ir.Stmt) string {
 // workspacesOf lists the workspaces of a nest.
 func workspacesOf(st ir.Stmt) []*ir.Workspace {
 	var list []*ir.Workspace
-	if w, ok := st.(*ir.Workspace); ok {
-		list = append(list, w)
-	}
-	for _, x := range ir.Parts(st) {
-		list = append(list, workspacesOf(x)...)
-	}
+	ir.EachStmt(st, func(st ir.Stmt) {
+		if w, ok := st.(*ir.Workspace); ok {
+			list = append(list, w)
+		}
+	})
 	return list
 }
 
@@ -189,8 +188,7 @@ func reshapes(c *ir.Compute) []string {
 	seen := map[*ir.Index]bool{}
 	dense := wholeLoops(readsOf(c.Body))
 	name := func(f *ir.Forall) string { return c.Indices[f.Index.ID].Name }
-	var visit func(st ir.Stmt)
-	visit = func(st ir.Stmt) {
+	ir.EachStmt(c.Body, func(st ir.Stmt) {
 		if f, ok := st.(*ir.Forall); ok && !seen[f.Index] {
 			seen[f.Index] = true
 			inner, nested := f.Body.(*ir.Forall)
@@ -203,11 +201,7 @@ func reshapes(c *ir.Compute) []string {
 				list = append(list, fmt.Sprintf("vectorize(%s: 8)", name(f)))
 			}
 		}
-		for _, x := range ir.Parts(st) {
-			visit(x)
-		}
-	}
-	visit(c.Body)
+	})
 	return list
 }
 

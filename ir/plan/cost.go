@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/ir"
 )
@@ -31,37 +33,11 @@ func (s *scheduler) visitsAll(r *ir.Reduce) bool {
 // readsOf lists the accesses that a nest reads, each once.
 func readsOf(st ir.Stmt) []*ir.Access {
 	var list []*ir.Access
-	seen := map[*ir.Access]bool{}
-	read := func(e ir.Expr) {
-		ir.Walk(e, func(x ir.Expr) {
-			if a, ok := x.(*ir.Access); ok && !seen[a] {
-				seen[a] = true
-				list = append(list, a)
-			}
-		})
-	}
-	var visit func(ir.Stmt)
-	visit = func(st ir.Stmt) {
-		switch st := st.(type) {
-		case *ir.Where:
-			if in := st.Temp.Reduce.In; in != nil {
-				read(in)
-			}
-		case *ir.Assign:
-			if st.LHS != nil {
-				for _, x := range st.LHS.Indices {
-					if x.Gather != nil {
-						read(x.Gather)
-					}
-				}
-			}
-			read(st.Value)
+	ir.EachAccess(st, func(a *ir.Access) {
+		if !slices.Contains(list, a) {
+			list = append(list, a)
 		}
-		for _, x := range ir.Parts(st) {
-			visit(x)
-		}
-	}
-	visit(st)
+	})
 	return list
 }
 

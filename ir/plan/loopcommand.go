@@ -160,11 +160,10 @@ func (w *wishes) positions(nf *normalForm, c *lang.Command) error {
 // loopsOver lists the loops of a nest over the index of a name.
 func loopsOver(indices []*ir.Index, st ir.Stmt, name string) []*ir.Forall {
 	var list []*ir.Forall
-	if f, ok := st.(*ir.Forall); ok && indices[f.Index.ID].Name == name {
-		list = append(list, f)
-	}
-	for _, x := range ir.Parts(st) {
-		list = append(list, loopsOver(indices, x, name)...)
-	}
+	ir.EachStmt(st, func(st ir.Stmt) {
+		if f, ok := st.(*ir.Forall); ok && indices[f.Index.ID].Name == name {
+			list = append(list, f)
+		}
+	})
 	return list
 }

@@ -212,8 +212,7 @@ func (b *builder) needs(f ir.Fold, body, operand ir.Expr) bool {
 		return false
 	}
 	s := b.alg.Stored(b.replace(body, operand, fill), maskLeaves{})
-	v, ok := ir.ConstValue(s.Background)
-	return ok && s.Set.IsNone() && f.IsIdentity(v)
+	return s.Set.IsNone() && f.IsNeutral(s.Background)
 }
 
 // fillOf is the value of an operand in pieces where it stores nothing.

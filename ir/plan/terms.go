@@ -271,8 +271,7 @@ func (s *scheduler) absentWithout(f ir.Fold, e ir.Expr, a *ir.Access) bool {
 		return false
 	}
 	without := s.alg.Stored(e, maskLeaves{a})
-	v, ok := ir.ConstValue(without.Background)
-	return ok && without.Set.IsNone() && f.IsIdentity(v)
+	return without.Set.IsNone() && f.IsNeutral(without.Background)
 }
 
 // unify makes the renaming turn accesses of e into the given ones where those read the

@@ -74,8 +74,7 @@ func (s *scheduler) eligible() []*ir.Reduce {
 // neutral reports whether e is the fold's identity where its operands store
 // nothing.
 func (s *scheduler) neutral(f ir.Fold, e ir.Expr) bool {
-	v, ok := ir.ConstValue(s.alg.Of(e, ir.GlobalLeaves(s.alg)).Background)
-	return ok && f.IsIdentity(v)
+	return f.IsNeutral(s.alg.Of(e, ir.GlobalLeaves(s.alg)).Background)
 }
 
 // splitReduces makes workspaces for the given reductions and the result's

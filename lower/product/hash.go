@@ -56,7 +56,7 @@ func (h *hashTeam) eachRow(body func(row loop.Expr)) {
 			lowest := b.Cast(loop.I64, loop.NewUnary(loop.TrailingZeros, todo))
 			row := b.Let("row", b.Add(first, lowest))
 			b.Assign(todo, b.And(todo, b.Sub(todo, loop.Number(loop.U32, 1))))
-			h.rows.Row(h.Func, h.nest.Entries(), h.fills, b.And(h.leader, loop.Truth(true)), row, body)
+			h.rows.Row(h.Func, h.nest.Entries, h.fills, b.And(h.leader, loop.Truth(true)), row, body)
 		})
 	})
 }

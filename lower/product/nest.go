@@ -3,13 +3,13 @@ package product
 import "github.com/lacuna-sparse/lacuna/ir/loop"
 
 // Nest is the nest of the result in a function.
-type Nest interface {
-	// Run writes it, with the parts that a team takes over.
-	Run(t *Team)
-	// Lead says when a thread is the one of a team that stores what all have.
-	Lead(leader loop.Expr)
+type Nest struct {
 	// Entries are how many entries have been appended to each segment.
-	Entries() []*loop.Ref
+	Entries []*loop.Ref
+	// Lead is told when a thread is the one of a team that stores what all have.
+	Lead func(leader loop.Expr)
+	// Run writes the nest, with the parts that a team takes over.
+	Run func(t *Team)
 }
 
 // Loop is a loop of the nest that is about to be written.

@@ -210,9 +210,9 @@ func (p *Rows) sizeStages(tallies loop.BufferID) {
 		b.Store(e.Write(sizes), loop.Int(int64(i)), b.Load(e.Read(tallies), loop.Int(int64(i))))
 	}
 	list := []loop.ScalarID{p.slicing.rows, p.Others}
-	if p.Store.Bounded() {
+	if p.Store.Facts().Bounded {
 		need := b.Var("need", b.Load(e.Read(tallies), loop.Int(int64(k+2))))
-		if p.Store.Distinct() {
+		if p.Store.Facts().Distinct {
 			p.Space.LimitToKeys(e, need)
 		}
 		b.Assign(need, b.Min(need, loop.Int(emit.MaxEntries)))

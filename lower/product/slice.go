@@ -104,7 +104,7 @@ func (s *sliceTeam) eachSlice(body func(row loop.Expr)) {
 		row := b.Let("row", b.Load(s.Read(s.slicing.rowOf), s.place))
 		// What is of the row, and not of a slice, the first slice's block stores.
 		s.nest.Lead(b.Let("leader", b.And(b.Eq(s.Rank(), loop.Int(0)), b.Eq(k, loop.Int(0)))))
-		s.rows.openRow(s.Func, s.nest.Entries(), s.fills, row)
+		s.rows.openRow(s.Func, s.nest.Entries, s.fills, row)
 		body(row)
 	})
 }

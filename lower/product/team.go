@@ -181,7 +181,7 @@ func (t *Team) Gather(r Row) {
 	t.Barrier()
 	r.Produce()
 	t.consume()
-	entries := t.nest.Entries()
+	entries := t.nest.Entries
 	current := entries[len(entries)-1]
 	b.Assign(current, b.Add(current, t.table.done(current)))
 	t.Barrier() // the table is free again

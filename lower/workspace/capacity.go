@@ -20,7 +20,7 @@ func (s *Space) LimitToKeys(f *emit.Func, need *loop.Ref) {
 // more than half full.
 func StoreRoom(s Store, f *emit.Func, need *loop.Ref, sizes loop.BufferID, at int64) {
 	b := f.B
-	if !s.Distinct() {
+	if !s.Facts().Distinct {
 		// A list needs no more room than that.
 		b.Store(f.Write(sizes), loop.Int(at), need)
 		b.Store(f.Write(sizes), loop.Int(at+1), loop.Int(0))

@@ -17,7 +17,6 @@ func NewDense(s *Space) Store { return &dense{Space: s} }
 // 2^18 keys.
 type dense struct {
 	*Space
-	vals loop.BufferID
 	bits [bitmaps]loop.BufferID // from the one with a bit for each key up
 }
 
@@ -28,21 +27,17 @@ const (
 )
 
 func (d *dense) Prepare(b *emit.Builder) {
-	d.vals = b.Buffer(d.Tensor.Name+"_vals", d.ValueType(), loop.Scratch)
+	d.Values = b.Buffer(d.Tensor.Name+"_vals", d.ValueType(), loop.Scratch)
 	for i, name := range [bitmaps]string{"_bits", "_words", "_groups"} {
 		d.bits[i] = b.Buffer(d.Tensor.Name+name, loop.U64, loop.Scratch)
 	}
 }
 
-func (d *dense) Bounded() bool { return false }
-
-func (d *dense) Distinct() bool { return true }
-
-func (d *dense) Values() loop.BufferID { return d.vals }
+func (*dense) Facts() Facts { return Facts{Distinct: true, Complete: true} }
 
 func (d *dense) Allocs() []loop.Alloc {
 	n := d.Keys()
-	list := []loop.Alloc{{Buffer: d.vals, Len: n}}
+	list := []loop.Alloc{{Buffer: d.Values, Len: n}}
 	for _, crd := range d.Crd {
 		list = append(list, loop.Alloc{Buffer: crd, Len: n})
 	}
@@ -64,7 +59,7 @@ func (d *dense) Insert(u *Use, key, x loop.Expr) {
 	word := b.Let("word", b.Load(bits, at))
 	bit := b.Let("bit", bitOf(b, key))
 	if x != nil {
-		vals := u.Write(d.vals)
+		vals := u.Write(d.Values)
 		known := b.Ne(b.And(word, bit), loop.Number(loop.U64, 0))
 		var old loop.Expr
 		if u.Grids {
@@ -145,8 +140,6 @@ func (d *dense) Element(f *emit.Func, p loop.Expr) loop.Expr {
 	}
 	return key
 }
-
-func (d *dense) Complete() bool { return true }
 
 func (d *dense) Visited(_ *emit.Func, _, key loop.Expr) loop.Expr { return key }
 

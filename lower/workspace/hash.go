@@ -15,25 +15,20 @@ func NewHash(s *Space) Store { return &hash{Space: s} }
 type hash struct {
 	*Space
 	table loop.BufferID // key + 1 of each slot, 0 for an empty one
-	vals  loop.BufferID // by slot
 	pairs pairs         // keys and slots of the entries
 }
 
 func (h *hash) Prepare(b *emit.Builder) {
 	h.table = b.Buffer(h.Tensor.Name+"_table", loop.I64, loop.Scratch)
-	h.vals = b.Buffer(h.Tensor.Name+"_vals", h.ValueType(), loop.Scratch)
+	h.Values = b.Buffer(h.Tensor.Name+"_vals", h.ValueType(), loop.Scratch)
 	h.pairs = newPairs(b, h.Tensor.Name)
 }
 
-func (h *hash) Bounded() bool { return true }
-
-func (h *hash) Distinct() bool { return true }
-
-func (h *hash) Values() loop.BufferID { return h.vals }
+func (*hash) Facts() Facts { return Facts{Bounded: true, Distinct: true, Complete: true} }
 
 func (h *hash) Allocs() []loop.Alloc {
 	n := loop.SizeScalar(h.Capacity)
-	list := []loop.Alloc{{Buffer: h.table, Len: n, Zero: true}, {Buffer: h.vals, Len: n}}
+	list := []loop.Alloc{{Buffer: h.table, Len: n, Zero: true}, {Buffer: h.Values, Len: n}}
 	for _, id := range append(h.pairs.buffers(), h.Crd...) {
 		list = append(list, loop.Alloc{Buffer: id, Len: &loop.SizeOp{Op: loop.Div, X: n, Y: loop.SizeConst(2)}})
 	}
@@ -65,11 +60,11 @@ func (h *hash) Insert(u *Use, key, x loop.Expr) {
 		b.Store(u.Write(h.pairs.items), n, at)
 		b.Assign(n, b.Add(n, loop.Int(1)))
 		if x != nil {
-			b.Store(u.Write(h.vals), at, h.Identity())
+			b.Store(u.Write(h.Values), at, h.Identity())
 		}
 	}, nil)
 	if x != nil {
-		vals := u.Write(h.vals)
+		vals := u.Write(h.Values)
 		b.Store(vals, at, fold.Step(u.B, h.Fold(), b.Load(vals, at), x))
 	}
 }
@@ -98,7 +93,5 @@ func (h *hash) Drain(u *Use, visit func(p, key loop.Expr)) loop.Expr {
 func (h *hash) Element(f *emit.Func, p loop.Expr) loop.Expr {
 	return f.B.Load(f.Read(h.pairs.items), p)
 }
-
-func (h *hash) Complete() bool { return true }
 
 func (h *hash) Visited(f *emit.Func, p, _ loop.Expr) loop.Expr { return h.Element(f, p) }

@@ -14,7 +14,7 @@ import (
 // masked sparse matrix-matrix products", ICPP 2022).
 type Masked struct {
 	*Space
-	marks, vals loop.BufferID
+	marks loop.BufferID
 }
 
 // NewMasked is a store for the entries of a mask.
@@ -29,18 +29,14 @@ const (
 
 func (m *Masked) Prepare(b *emit.Builder) {
 	m.marks = b.Buffer(m.Tensor.Name+"_marks", loop.U8, loop.Scratch)
-	m.vals = b.Buffer(m.Tensor.Name+"_vals", m.ValueType(), loop.Scratch)
+	m.Values = b.Buffer(m.Tensor.Name+"_vals", m.ValueType(), loop.Scratch)
 }
 
-func (m *Masked) Bounded() bool { return false }
-
-func (m *Masked) Distinct() bool { return true }
-
-func (m *Masked) Values() loop.BufferID { return m.vals }
+func (*Masked) Facts() Facts { return Facts{Distinct: true, Complete: true} }
 
 func (m *Masked) Allocs() []loop.Alloc {
 	n := m.Keys()
-	return []loop.Alloc{{Buffer: m.marks, Len: n, Zero: true}, {Buffer: m.vals, Len: n}, {Buffer: m.Crd[0], Len: n}}
+	return []loop.Alloc{{Buffer: m.marks, Len: n, Zero: true}, {Buffer: m.Values, Len: n}, {Buffer: m.Crd[0], Len: n}}
 }
 
 func mark(n int64) loop.Expr { return loop.Number(loop.U8, n) }
@@ -57,7 +53,7 @@ func (m *Masked) Insert(u *Use, key, x loop.Expr) {
 	is := b.Let("mark", b.Load(marks, key))
 	b.If(b.Ne(is, mark(unwanted)), func() {
 		if x != nil {
-			vals := u.Write(m.vals)
+			vals := u.Write(m.Values)
 			old := b.Let("old", b.Select(b.Eq(is, mark(present)), b.Load(vals, key), m.Identity()))
 			b.Store(vals, key, fold.Step(u.B, m.Fold(), old, x))
 		}
@@ -84,8 +80,6 @@ func (m *Masked) Drain(u *Use, visit func(p, key loop.Expr)) loop.Expr {
 func (m *Masked) Element(f *emit.Func, p loop.Expr) loop.Expr {
 	return f.B.LoadIndex(f.Read(m.Crd[0]), p)
 }
-
-func (m *Masked) Complete() bool { return true }
 
 func (m *Masked) Visited(_ *emit.Func, _, key loop.Expr) loop.Expr { return key }
 

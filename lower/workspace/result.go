@@ -23,11 +23,7 @@ func (r *Result) Prepare(b *emit.Builder) {
 	r.before = b.Buffer(r.Tensor.Name+"_before", loop.I64, loop.Scratch)
 }
 
-func (r *Result) Bounded() bool { return false }
-
-func (r *Result) Distinct() bool { return true }
-
-func (r *Result) Values() loop.BufferID { panic("BUG: the values are those of the result") }
+func (*Result) Facts() Facts { return Facts{Distinct: true} }
 
 func (r *Result) Allocs() []loop.Alloc {
 	return []loop.Alloc{{Buffer: r.numbers, Len: r.Keys(), Zero: true}, {Buffer: r.before, Len: loop.SizeConst(1), Zero: true}, {Buffer: r.Crd[0], Len: loop.SizeConst(1)}}
@@ -73,8 +69,4 @@ func (r *Result) Element(*emit.Func, loop.Expr) loop.Expr {
 	panic("BUG: entries of a result are read")
 }
 
-func (r *Result) Complete() bool { return false }
-
-func (r *Result) Visited(*emit.Func, loop.Expr, loop.Expr) loop.Expr {
-	panic("BUG: entries of a result are visited")
-}
+func (r *Result) Visited(f *emit.Func, p, _ loop.Expr) loop.Expr { return r.Element(f, p) }

@@ -16,24 +16,19 @@ type sorted struct {
 	*Space
 	pairs    pairs         // keys and numbers of the insertions
 	inserted loop.BufferID // values by number of insertion
-	vals     loop.BufferID // combined
 }
 
 func (s *sorted) Prepare(b *emit.Builder) {
 	s.inserted = b.Buffer(s.Tensor.Name+"_inserted", s.ValueType(), loop.Scratch)
-	s.vals = b.Buffer(s.Tensor.Name+"_vals", s.ValueType(), loop.Scratch)
+	s.Values = b.Buffer(s.Tensor.Name+"_vals", s.ValueType(), loop.Scratch)
 	s.pairs = newPairs(b, s.Tensor.Name)
 }
 
-func (s *sorted) Bounded() bool { return true }
-
-func (s *sorted) Distinct() bool { return false }
-
-func (s *sorted) Values() loop.BufferID { return s.vals }
+func (*sorted) Facts() Facts { return Facts{Bounded: true} }
 
 func (s *sorted) Allocs() []loop.Alloc {
 	var list []loop.Alloc
-	for _, id := range append(append(s.pairs.buffers(), s.inserted, s.vals), s.Crd...) {
+	for _, id := range append(append(s.pairs.buffers(), s.inserted, s.Values), s.Crd...) {
 		list = append(list, loop.Alloc{Buffer: id, Len: loop.SizeScalar(s.Capacity)})
 	}
 	return list
@@ -65,12 +60,12 @@ func (s *sorted) Drain(u *Use, visit func(p, key loop.Expr)) loop.Expr {
 				visit(n, key)
 			}
 			if !u.Counting {
-				b.Store(u.Write(s.vals), n, s.Identity())
+				b.Store(u.Write(s.Values), n, s.Identity())
 			}
 			b.Assign(n, b.Add(n, loop.Int(1)))
 		}, nil)
 		if !u.Counting {
-			vals, at := u.Write(s.vals), b.Let("at", b.Sub(n, loop.Int(1)))
+			vals, at := u.Write(s.Values), b.Let("at", b.Sub(n, loop.Int(1)))
 			x := b.Load(u.Read(s.inserted), b.Load(u.Read(s.pairs.items), p))
 			b.Store(vals, at, fold.Step(u.B, s.Fold(), b.Load(vals, at), x))
 		}
@@ -79,8 +74,6 @@ func (s *sorted) Drain(u *Use, visit func(p, key loop.Expr)) loop.Expr {
 }
 
 func (s *sorted) Element(_ *emit.Func, p loop.Expr) loop.Expr { return p }
-
-func (s *sorted) Complete() bool { return false }
 
 func (s *sorted) Visited(*emit.Func, loop.Expr, loop.Expr) loop.Expr {
 	panic("BUG: a sorted list combines values after it has been drained")

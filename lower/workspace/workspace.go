@@ -19,6 +19,8 @@ type Space struct {
 	Extent func(*ir.Index) loop.ScalarID
 	// Crd are the coordinates of the entries in order, by axis, once the producer is done.
 	Crd []loop.BufferID
+	// Values has the values of the entries, where a store says.
+	Values loop.BufferID
 	// Capacity is how many entries a bounded store must have room for, and a power
 	// of two; Shift is 64 minus its logarithm.
 	Capacity, Shift loop.ScalarID
@@ -30,10 +32,7 @@ type Space struct {
 type Store interface {
 	// Prepare makes the buffers.
 	Prepare(b *emit.Builder)
-	// Bounded reports whether the store needs a capacity.
-	Bounded() bool
-	// Distinct reports whether insertions of one key take one place.
-	Distinct() bool
+	Facts() Facts
 	// Allocs are the allocations of the buffers.
 	Allocs() []loop.Alloc
 	// Open begins a use.
@@ -47,11 +46,15 @@ type Store interface {
 	Drain(u *Use, visit func(p, key loop.Expr)) loop.Expr
 	// Element is where the p-th entry's value is in the buffer Values, after the drain.
 	Element(f *emit.Func, p loop.Expr) loop.Expr
-	// Complete reports whether an entry's value can be read while it is visited;
-	// Visited is where it is then.
-	Complete() bool
+	// Visited is where it is while the entry is visited, of complete stores.
 	Visited(f *emit.Func, p, key loop.Expr) loop.Expr
-	Values() loop.BufferID
+}
+
+// Facts are what is true of a store.
+type Facts struct {
+	Bounded  bool // it needs a capacity
+	Distinct bool // insertions of one key take one place
+	Complete bool // an entry's value can be read while it is visited
 }
 
 // Use is a use of a workspace in a function.
