@@ -60,13 +60,10 @@ func (e *emitter) advance(st *state) {
 // ordered lists the accesses of a state in the order of the step, since the
 // order of maps is random and code must not be.
 func (e *emitter) ordered(st *state) []*ir.Access {
-	var list []*ir.Access
-	for _, a := range e.stepAccesses() {
-		if _, ok := st.cursors[a]; ok {
-			list = append(list, a)
-		}
-	}
-	return list
+	return e.inOrder(func(a *ir.Access) bool {
+		_, ok := st.cursors[a]
+		return ok
+	})
 }
 
 // coordinate is the value of an index expression, if everything in it is bound.

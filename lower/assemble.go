@@ -252,6 +252,12 @@ func (e *emitter) leafCondition(st *state, s *ir.Assign) loop.Expr {
 	return loop.Truth(true)
 }
 
+// nest emits a whole nest.
+func (e *emitter) nest(body ir.Stmt) {
+	st := e.start(e.accessesIn(body))
+	e.withResult(st, func() { e.stmt(st, body) })
+}
+
 // assemble emits the nest in one of its two modes. In fill mode each chunk
 // starts at the place that the count gave it.
 func (k *kernel) assemble(name string, body ir.Stmt, segments []segment, mode assemblyMode, counts loop.BufferID) (loop.Stage, rootLoop) {
@@ -268,8 +274,7 @@ func (k *kernel) assemble(name string, body ir.Stmt, segments []segment, mode as
 		}
 		e.out.current = append(e.out.current, b.Var(fmt.Sprintf("n%d", i), start))
 	}
-	st := e.start(k.accessesIn(body))
-	e.withResult(st, func() { e.stmt(st, body) })
+	e.nest(body)
 	if mode == countEntries {
 		for i := range segments {
 			b.Store(e.Write(counts), b.Add(b.Mul(b.Chunk(), n), loop.Int(int64(i))), e.out.current[i])

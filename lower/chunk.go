@@ -87,6 +87,14 @@ func (k *kernel) partition(r rootLoop) int {
 	return k.Partition(r.n, r.weight, r.grain)
 }
 
+// chunks is the number of chunks of a partition, 1 without one.
+func (e *emitter) chunks(part int) loop.Expr {
+	if part < 0 {
+		return loop.Int(1)
+	}
+	return e.Scalar(e.Program.Partitions[part].Chunks)
+}
+
 // parallel reports whether the outermost loop may be cut.
 func (k *kernel) parallel(body ir.Stmt) bool {
 	for table, ok := body.(*ir.Tabulate); ok; table, ok = body.(*ir.Tabulate) {

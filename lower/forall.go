@@ -176,11 +176,7 @@ func (e *emitter) single(set ir.SetExpr) *iterator {
 func splitOperands(set ir.SetExpr, its []*iterator) (coiterated, located []*iterator) {
 	atoms := set.Atoms(nil)
 	for _, it := range its {
-		drives := false
-		for _, a := range atoms {
-			drives = drives || a == it.atom
-		}
-		if drives {
+		if slices.Contains(atoms, it.atom) {
 			coiterated = append(coiterated, it)
 		} else {
 			located = append(located, it)

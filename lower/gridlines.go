@@ -102,8 +102,7 @@ func (a *appendedLines) each(name string, counts bool, do func(e *emitter, st *s
 	if counts {
 		e.out.mode = countEntries
 	}
-	st := e.start(a.accessesIn(a.body))
-	e.withResult(st, func() { e.stmt(st, a.body) })
+	e.nest(a.body)
 	return e, e.Stage(name)
 }
 

@@ -230,15 +230,9 @@ func (p *teamProducts) nest(f *emit.Func, fills bool) product.Nest {
 				workspace: func(st *state, s *ir.Workspace) { t.Gather(p.row(e, st, s)) },
 				insert:    func(_ *gathering, key, x loop.Expr) { t.Insert(key, x) },
 			}
-			p.whole(e)
+			e.nest(p.body)
 		},
 	}
-}
-
-// whole emits the whole nest.
-func (p *teamProducts) whole(e *emitter) {
-	st := e.start(p.accessesIn(p.body))
-	e.withResult(st, func() { e.stmt(st, p.body) })
 }
 
 // row is what a team is told of the row of a workspace.
@@ -314,7 +308,7 @@ func (p *teamProducts) measure() (loop.Stage, bool) {
 		},
 		insert: func(*gathering, loop.Expr, loop.Expr) { fits = false }, // outside all loops
 	}
-	e.stmt(e.start(p.accessesIn(p.body)), p.body)
+	e.nest(p.body)
 	p.root = e.root
 	return e.Stage("products"), fits && n != nil
 }
@@ -340,6 +334,6 @@ func (p *teamProducts) singles(name string, fills bool) loop.Stage {
 		})
 		return true
 	}}
-	p.whole(e)
+	e.nest(p.body)
 	return e.Stage(name)
 }

@@ -42,13 +42,18 @@ func (k *kernel) outside(body ir.Stmt) ir.Stmt {
 }
 
 // accessesIn lists the accesses of a nest in the order of the step.
-func (k *kernel) accessesIn(s ir.Stmt) []*ir.Access { return k.inOrder(ir.AccessesOf(s)) }
+func (k *kernel) accessesIn(s ir.Stmt) []*ir.Access { return k.among(ir.AccessesOf(s)) }
+
+// among lists those of a set of accesses in the order of the step.
+func (k *kernel) among(set map[*ir.Access]bool) []*ir.Access {
+	return k.inOrder(func(a *ir.Access) bool { return set[a] })
+}
 
 // inOrder lists some accesses in the order of the step.
-func (k *kernel) inOrder(some map[*ir.Access]bool) []*ir.Access {
+func (k *kernel) inOrder(some func(*ir.Access) bool) []*ir.Access {
 	var list []*ir.Access
 	for _, a := range k.stepAccesses() {
-		if some[a] {
+		if some(a) {
 			list = append(list, a)
 		}
 	}
@@ -200,7 +205,7 @@ func (k *kernel) scalarAccesses(x ir.Expr) []*ir.Access {
 			used[a] = true
 		}
 	})
-	return k.inOrder(used)
+	return k.among(used)
 }
 
 // runtimeFill emits the stage that computes the fill of a sparse result, where

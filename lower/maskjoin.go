@@ -51,7 +51,7 @@ func (k *kernel) joined(body ir.Stmt, s segment, counts, totals loop.BufferID) {
 	e.root.wanted = true
 	e.quiet, e.symbolic = true, true
 	e.bound = &bound{masks: b.Var("n", loop.Int(0))}
-	e.stmt(e.start(k.accessesIn(body)), body)
+	e.nest(body)
 	b.Store(e.Write(starts), b.Chunk(), e.bound.masks)
 	part := k.partition(e.root)
 	k.addTables(tables, part)
@@ -87,8 +87,7 @@ func (k *kernel) joined(body ir.Stmt, s segment, counts, totals loop.BufferID) {
 	start := b.Let("start", b.Load(e.Read(starts), b.Chunk()))
 	e.out = &assembly{mode: fillEntries, levels: t.Format.Physical(), segments: []segment{inRooms}, values: values,
 		current: []*loop.Ref{b.Var("n", start)}}
-	nest := e.start(k.accessesIn(body))
-	e.withResult(nest, func() { e.stmt(nest, body) })
+	e.nest(body)
 	b.Store(e.Write(counts), b.Chunk(), b.Sub(e.out.current[0], start))
 	st = e.Stage("write")
 	k.perChunk(&st, part, loop.Alloc{Buffer: counts, Len: k.Chunks(part)})

@@ -218,8 +218,7 @@ func (k *kernel) onePass(body ir.Stmt, segments []segment, totals loop.BufferID,
 	for i := range segments {
 		e.out.current = append(e.out.current, b.Var("n", b.Load(e.Write(totals), loop.Int(int64(i)))))
 	}
-	st := e.start(k.accessesIn(body))
-	e.withResult(st, func() { e.stmt(st, body) })
+	e.nest(body)
 	for i := range segments {
 		b.Store(e.Write(totals), loop.Int(int64(i)), e.out.current[i])
 	}
@@ -307,7 +306,7 @@ func (k *kernel) insertStages(body ir.Stmt, part int) {
 	e.quiet, e.symbolic = true, true
 	e.root.wanted = part >= 0
 	e.bound = &bound{total: b.Var("inserts", loop.Int(0))}
-	e.stmt(e.start(k.accessesIn(body)), body)
+	e.nest(body)
 	b.Store(e.Write(inserts), b.Chunk(), e.bound.total)
 	s := e.Stage("inserts")
 	s.Lets = []loop.ScalarLet{{Scalar: limit, Value: &loop.SizeOp{Op: loop.Mul, X: operands, Y: loop.SizeConst(onePassFactor)}}}
@@ -316,10 +315,7 @@ func (k *kernel) insertStages(body ir.Stmt, part int) {
 
 	e = k.emitter("all_inserts")
 	b = e.B
-	chunks := loop.Expr(loop.Int(1))
-	if part >= 0 {
-		chunks = e.Scalar(k.Program.Partitions[part].Chunks)
-	}
+	chunks := e.chunks(part)
 	sum := b.Var("sum", loop.Int(0))
 	b.For("c", loop.Int(0), chunks, func(c loop.Expr) {
 		b.Assign(sum, b.Add(sum, b.Load(e.Read(inserts), c)))

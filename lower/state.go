@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"maps"
+
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
@@ -30,38 +32,16 @@ type value struct {
 }
 
 func (st *state) clone() *state {
-	c := &state{
-		index:   make(map[*ir.Index]loop.Expr, len(st.index)+1),
-		cursors: make(map[*ir.Access]cursor, len(st.cursors)),
-		values:  make(map[*ir.Access]loop.Expr, len(st.values)),
-		temps:   make(map[*ir.Temp]value, len(st.temps)),
-		result:  st.result,
-	}
-	for k, v := range st.index {
-		c.index[k] = v
-	}
-	for k, v := range st.cursors {
-		c.cursors[k] = v
-	}
-	for k, v := range st.values {
-		c.values[k] = v
-	}
-	for k, v := range st.temps {
-		c.temps[k] = v
-	}
-	return c
+	c := *st
+	c.index, c.cursors, c.values, c.temps = maps.Clone(st.index), maps.Clone(st.cursors), maps.Clone(st.values), maps.Clone(st.temps)
+	return &c
 }
 
 // reading is a copy of the state that knows of no other accesses than those of a
 // nest: what the nest does not read need not be found.
 func (st *state) reading(s ir.Stmt) *state {
-	c := st.clone()
-	used := ir.AccessesOf(s)
-	for a := range c.cursors {
-		if !used[a] {
-			delete(c.cursors, a)
-		}
-	}
+	c, used := st.clone(), ir.AccessesOf(s)
+	maps.DeleteFunc(c.cursors, func(a *ir.Access, _ cursor) bool { return !used[a] })
 	return c
 }
 
@@ -138,7 +118,7 @@ func (k *kernel) emitterOf(f *emit.Func) *emitter {
 // start is the state at the beginning of a function: results of earlier stages
 // are loaded, and accesses without index variables are resolved.
 func (e *emitter) start(accesses []*ir.Access) *state {
-	st := (&state{}).clone()
+	st := &state{index: map[*ir.Index]loop.Expr{}, cursors: map[*ir.Access]cursor{}, values: map[*ir.Access]loop.Expr{}, temps: map[*ir.Temp]value{}}
 	for _, c := range e.cells {
 		st.temps[c.temp] = e.loadCell(c)
 	}

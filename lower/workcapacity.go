@@ -58,8 +58,7 @@ func (k *kernel) boundStages(body ir.Stmt, part int) {
 		e.bound.inserts[w] = b.Var("inserts", loop.Int(0))
 		e.bound.need[w] = b.Var("need", loop.Int(0))
 	}
-	st := e.start(k.accessesIn(body))
-	e.stmt(st, body)
+	e.nest(body)
 	for i, w := range k.workspaces {
 		b.Store(e.Write(needs), b.Add(b.Mul(b.Chunk(), n), loop.Int(int64(i))), e.bound.need[w])
 	}
@@ -77,10 +76,7 @@ func (k *kernel) capacityStage(body ir.Stmt, needs loop.BufferID, part int) {
 	sizes := k.Buffer(t.Name+"_sizes", loop.I64, loop.Temp)
 	e := k.emitter("capacity")
 	b := e.B
-	chunks := loop.Expr(loop.Int(1))
-	if part >= 0 {
-		chunks = e.Scalar(k.Program.Partitions[part].Chunks)
-	}
+	chunks := e.chunks(part)
 	n := int64(len(k.workspaces))
 	limit := k.wideLimit(body)
 	for i, w := range k.workspaces {

@@ -360,11 +360,11 @@ func (c conversions) format(a *ir.Access) tensor.Format {
 }
 
 func (d dryLeaves) Access(a *ir.Access) ir.Support {
-	if w := ir.WorkOf(a.Tensor); w != nil && !contains(a.Vars(nil), d.v) {
+	if w := ir.WorkOf(a.Tensor); w != nil && !slices.Contains(a.Vars(nil), d.v) {
 		// Along a loop outside the workspace, it is what its producer makes it.
 		return d.alg.TempBehaviour(w.Temp, d).State
 	}
-	if !contains(a.Vars(nil), d.v) {
+	if !slices.Contains(a.Vars(nil), d.v) {
 		for _, v := range a.Vars(nil) {
 			if d.at[v] > d.at[d.v] {
 				return ir.Support{Set: ir.None()}

@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/lacuna-sparse/lacuna/ir"
+import (
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/ir"
+)
 
 // This file places loops, temporaries and assignments: it turns a normal form
 // and chosen loop orders into concrete index notation.
@@ -64,20 +68,11 @@ func nestAround(loops, bound []*ir.Index, pending []*ir.Reduce, value ir.Expr, i
 
 func within(vars, bound []*ir.Index) bool {
 	for _, v := range vars {
-		if !contains(bound, v) {
+		if !slices.Contains(bound, v) {
 			return false
 		}
 	}
 	return true
-}
-
-func contains(list []*ir.Index, v *ir.Index) bool {
-	for _, w := range list {
-		if w == v {
-			return true
-		}
-	}
-	return false
 }
 
 // refersTo is the set of reductions whose results e reads, directly or through

@@ -231,7 +231,7 @@ func operandsAlong(f *ir.Forall) int {
 	}
 	seen := map[*ir.Access]bool{}
 	ir.Walk(leaf.Value, func(e ir.Expr) {
-		if a, ok := e.(*ir.Access); ok && !a.Tensor.Format.IsDense() && contains(a.Vars(nil), f.Index) {
+		if a, ok := e.(*ir.Access); ok && !a.Tensor.Format.IsDense() && slices.Contains(a.Vars(nil), f.Index) {
 			seen[a] = true
 		}
 	})

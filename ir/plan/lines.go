@@ -32,7 +32,7 @@ func (w *costWalk) tiled(leaf *ir.Assign) (around []trip, steps float64) {
 		return w.around, 1
 	}
 	order, has := leaf.LHS.Tensor.Format.Order(), leaf.LHS.Vars(nil)
-	if !contains(has, rows.index) || contains(has, sum.index) || leaf.LHS.Indices[order[len(order)-1]].Plain() != columns.index {
+	if !slices.Contains(has, rows.index) || slices.Contains(has, sum.index) || leaf.LHS.Indices[order[len(order)-1]].Plain() != columns.index {
 		return w.around, 1
 	}
 	around = slices.Clone(w.around[:n])
@@ -91,7 +91,7 @@ func (w *costWalk) leaf(leaf *ir.Assign, times float64) float64 {
 func (w *costWalk) stored(leaf *ir.Assign, times float64) float64 {
 	each := times * builtin.Vector / builtin.Step
 	for _, t := range w.around[len(w.around)-2:] {
-		if leaf.LHS == nil || !contains(leaf.LHS.Vars(nil), t.index) {
+		if leaf.LHS == nil || !slices.Contains(leaf.LHS.Vars(nil), t.index) {
 			return each / cost.Jammed
 		}
 	}

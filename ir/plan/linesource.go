@@ -82,13 +82,13 @@ func (b *builder) sub() *builder {
 func (b *builder) inOrder(vars []*ir.Index) []*ir.Index {
 	var list []*ir.Index
 	for _, v := range b.lhs.Vars(nil) {
-		if contains(vars, v) {
+		if slices.Contains(vars, v) {
 			list = append(list, v)
 		}
 	}
 	var rest []*ir.Index
 	for _, v := range vars {
-		if !contains(list, v) {
+		if !slices.Contains(list, v) {
 			rest = ir.AddIndex(rest, v)
 		}
 	}
@@ -106,7 +106,7 @@ func (a *argument) operand() []*ir.Index {
 	var vars []*ir.Index
 	for _, index := range x.Indices {
 		v := index.Plain()
-		if v == nil || contains(vars, v) {
+		if v == nil || slices.Contains(vars, v) {
 			return nil
 		}
 		vars = append(vars, v)

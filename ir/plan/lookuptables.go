@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/lacuna-sparse/lacuna/ir"
+import (
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/ir"
+)
 
 // This file puts tables into nests. An innermost loop over the common entries of
 // two operands, of which one lies in the same place for many iterations of the loop
@@ -134,7 +138,7 @@ type tableLeaves struct {
 
 // Access implements Leaves.
 func (l *tableLeaves) Access(a *ir.Access) ir.Support {
-	if !contains(a.Vars(nil), l.v) {
+	if !slices.Contains(a.Vars(nil), l.v) {
 		return ir.Constant(a)
 	}
 	if !a.Tensor.FillKnown || a.Tensor.Work != nil {
@@ -145,7 +149,7 @@ func (l *tableLeaves) Access(a *ir.Access) ir.Support {
 	last := len(levels) - 1
 	for level, axis := range order {
 		x := a.Indices[axis]
-		if x.Gather != nil || level < last && contains(x.Vars(nil), l.v) {
+		if x.Gather != nil || level < last && slices.Contains(x.Vars(nil), l.v) {
 			return ir.Everywhere()
 		}
 	}

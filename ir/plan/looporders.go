@@ -87,7 +87,7 @@ func storageOrder(a *ir.Access, vars []*ir.Index) []*ir.Index {
 	var order []*ir.Index
 	for _, axis := range a.Tensor.Format.Order() {
 		for _, v := range a.Indices[axis].Vars(nil) {
-			if contains(vars, v) {
+			if slices.Contains(vars, v) {
 				order = ir.AddIndex(order, v)
 			}
 		}

@@ -382,7 +382,7 @@ func (nf *normalForm) covers() bool {
 	var seen []*ir.Index
 	for _, x := range nf.lhs.Indices {
 		v := x.Plain()
-		if v == nil || contains(seen, v) {
+		if v == nil || slices.Contains(seen, v) {
 			return false
 		}
 		seen = append(seen, v)

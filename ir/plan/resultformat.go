@@ -19,7 +19,7 @@ func (nf *normalForm) naturalFormat(alg ir.Algebra, background ir.Expr) tensor.F
 	vars := make([]*ir.Index, rank)
 	for axis, x := range nf.lhs.Indices {
 		v := x.Plain()
-		if v == nil || contains(vars, v) {
+		if v == nil || slices.Contains(vars, v) {
 			return dense
 		}
 		vars[axis] = v
@@ -127,7 +127,7 @@ func (nf *normalForm) naturalLevels(alg ir.Algebra, vars []*ir.Index, order []in
 func (nf *normalForm) indexesSparse(v *ir.Index) bool {
 	found := false
 	nf.eachAccess(func(a *ir.Access) {
-		found = found || !a.Tensor.Format.IsDense() && contains(a.Vars(nil), v)
+		found = found || !a.Tensor.Format.IsDense() && slices.Contains(a.Vars(nil), v)
 	})
 	return found
 }
@@ -143,11 +143,11 @@ func (nf *normalForm) crosses(alg ir.Algebra, vars []*ir.Index, v *ir.Index) boo
 	crossing := false
 	nf.eachAccess(func(a *ir.Access) {
 		reads := a.Vars(nil)
-		if a.Tensor.Format.IsDense() || !contains(reads, v) {
+		if a.Tensor.Format.IsDense() || !slices.Contains(reads, v) {
 			return
 		}
 		for _, w := range vars {
-			crossing = crossing || !contains(reads, w)
+			crossing = crossing || !slices.Contains(reads, w)
 		}
 	})
 	return crossing

@@ -97,7 +97,7 @@ func (s *scheduler) scatterSparse(op lang.AssignOp, f ir.Fold, old *ir.Tensor, e
 	w.lhs.Tensor = workTensor(f, typ, len(tail))
 	var loops []*ir.Index
 	for _, v := range place.Vars(nil) {
-		if !contains(outer, v) {
+		if !slices.Contains(outer, v) {
 			loops = append(loops, v)
 		}
 	}
@@ -129,7 +129,7 @@ func leading(a *ir.Access) []*ir.Index {
 	var vars []*ir.Index
 	for _, axis := range a.Tensor.Format.Order() {
 		v := a.Indices[axis].Plain()
-		if v == nil || contains(vars, v) {
+		if v == nil || slices.Contains(vars, v) {
 			break
 		}
 		vars = append(vars, v)

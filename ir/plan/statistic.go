@@ -28,8 +28,8 @@ func (b *builder) order(e *lang.Reduce) (ir.Expr, error) {
 			s.Order, orders = v.Float64(), nil
 		} else {
 			for _, v := range orders.vars {
-				s.PerLine = s.PerLine || contains(a.vars, v)
-				if !contains(a.vars, v) {
+				s.PerLine = s.PerLine || slices.Contains(a.vars, v)
+				if !slices.Contains(a.vars, v) {
 					own = append(own, v)
 				}
 			}
@@ -70,7 +70,7 @@ func (p *planner) order(a *argument, s *ir.Statistic, own, left []*ir.Index) []*
 	for _, axis := range f.Order()[:len(kept)] {
 		vars = append(vars, a.vars[axis])
 	}
-	if !sparse && len(own) > 0 && len(left) > 0 && contains(own, left[0]) {
+	if !sparse && len(own) > 0 && len(left) > 0 && slices.Contains(own, left[0]) {
 		s.OrdersFirst = true
 		vars = append(slices.Clone(own), vars...)
 	} else {
@@ -124,7 +124,7 @@ func (p *planner) orders(q *argument, s *ir.Statistic, vars, own []*ir.Index) {
 	if s.PerLine {
 		axes = nil
 		for _, v := range vars {
-			if !contains(own, v) {
+			if !slices.Contains(own, v) {
 				axes = append(axes, v)
 			}
 		}

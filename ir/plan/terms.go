@@ -245,7 +245,7 @@ func (s *scheduler) along(a, b *ir.Access, vars, others []*ir.Index) map[*ir.Ind
 	var taken []*ir.Index
 	for axis, x := range a.Indices {
 		v, w := x.Plain(), b.Indices[axis].Plain()
-		if v == nil || w == nil || contains(taken, v) || to[w] != nil || !contains(vars, v) || !contains(others, w) {
+		if v == nil || w == nil || slices.Contains(taken, v) || to[w] != nil || !slices.Contains(vars, v) || !slices.Contains(others, w) {
 			return nil
 		}
 		to[w], taken = v, append(taken, v)
@@ -255,7 +255,7 @@ func (s *scheduler) along(a, b *ir.Access, vars, others []*ir.Index) map[*ir.Ind
 			continue
 		}
 		// Copies of one variable share its extent.
-		at := slices.IndexFunc(vars, func(v *ir.Index) bool { return v.ID == w.ID && !contains(taken, v) })
+		at := slices.IndexFunc(vars, func(v *ir.Index) bool { return v.ID == w.ID && !slices.Contains(taken, v) })
 		if at < 0 {
 			return nil
 		}

@@ -86,7 +86,7 @@ func (s *scheduler) splitReduces(free []*ir.Index, depth int, reduces []*ir.Redu
 		var vars []*ir.Index
 		reads := r.FreeVars()
 		for _, v := range sp.tail {
-			if contains(reads, v) {
+			if slices.Contains(reads, v) {
 				vars = append(vars, v)
 			}
 		}
@@ -146,7 +146,7 @@ func (s *scheduler) term(own *renaming, e ir.Expr, bound []*ir.Index) term {
 	}
 	reads := ir.FreeVars(t.value)
 	for _, v := range own.to {
-		if contains(reads, v) {
+		if slices.Contains(reads, v) {
 			t.loops = append(t.loops, v)
 		}
 	}
@@ -238,7 +238,7 @@ func (s *scheduler) maskOf(r *ir.Reduce, v *ir.Index) *ir.Access {
 			return
 		}
 		for _, axis := range order[:last] {
-			if contains(a.Indices[axis].Vars(nil), v) {
+			if slices.Contains(a.Indices[axis].Vars(nil), v) {
 				return // a diagonal: its entries do not lie in one fibre
 			}
 		}
@@ -384,7 +384,7 @@ func (s *scheduler) tryMany(free []*ir.Index) {
 	tail := free[depth:]
 	w, own := s.newWork(f, first.Typ, tail)
 	for _, v := range values {
-		if !s.neutral(f, v) || !contains(ir.FreeVars(v), tail[0]) {
+		if !s.neutral(f, v) || !slices.Contains(ir.FreeVars(v), tail[0]) {
 			return
 		}
 		w.terms = append(w.terms, s.term(own, v, nil))
