@@ -141,8 +141,6 @@ func (d *dense) Element(f *emit.Func, p loop.Expr) loop.Expr {
 	return key
 }
 
-func (d *dense) Visited(_ *emit.Func, _, key loop.Expr) loop.Expr { return key }
-
 func shr(x loop.Expr, n int64) loop.Expr { return loop.NewBinary(loop.Shr, x, loop.Int(n)) }
 
 // bitOf is the bit of number x within its word.

@@ -35,10 +35,6 @@ func (h *hash) Allocs() []loop.Alloc {
 	return list
 }
 
-func (h *hash) Open(u *Use) {
-	u.held = u.B.Var("n_"+h.Tensor.Name, loop.Int(0))
-}
-
 // HashFactor is 2^64 divided by the golden ratio (Knuth, "The Art of Computer
 // Programming", volume 3, section 6.4): the highest bits of a product with it
 // spread neighbouring keys.

@@ -81,8 +81,6 @@ func (m *Masked) Element(f *emit.Func, p loop.Expr) loop.Expr {
 	return f.B.LoadIndex(f.Read(m.Crd[0]), p)
 }
 
-func (m *Masked) Visited(_ *emit.Func, _, key loop.Expr) loop.Expr { return key }
-
 // Take says whether there is an entry of a key of the mask, which is not wanted any more.
 func (m *Masked) Take(f *emit.Func, name string, key loop.Expr) loop.Expr {
 	b, marks := f.B, f.Write(m.marks)

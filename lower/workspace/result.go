@@ -31,7 +31,7 @@ func (r *Result) Allocs() []loop.Alloc {
 
 func (r *Result) Open(u *Use) {
 	b := u.B
-	u.held = b.Var("n_"+r.Tensor.Name, loop.Int(0))
+	r.Space.Open(u)
 	u.before = b.Let("before", b.Load(u.Write(r.before), loop.Int(0)))
 }
 

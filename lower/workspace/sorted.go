@@ -34,10 +34,6 @@ func (s *sorted) Allocs() []loop.Alloc {
 	return list
 }
 
-func (s *sorted) Open(u *Use) {
-	u.held = u.B.Var("n_"+s.Tensor.Name, loop.Int(0))
-}
-
 func (s *sorted) Insert(u *Use, key, x loop.Expr) {
 	b, n := u.B, u.held
 	b.Store(u.Write(s.pairs.keys), n, key)

@@ -116,6 +116,12 @@ func (s *Space) List(f *emit.Func, p, key loop.Expr) {
 	}
 }
 
+// Open counts the entries of a use, for stores that do no more to begin one.
+func (s *Space) Open(u *Use) { u.held = u.B.Var("n_"+s.Tensor.Name, loop.Int(0)) }
+
+// Visited is where values of stores with a place for each key are.
+func (s *Space) Visited(_ *emit.Func, _, key loop.Expr) loop.Expr { return key }
+
 // work is the fold that the workspace holds the results of.
 func (s *Space) work() *ir.Reduce { return ir.WorkOf(s.Tensor) }
 
