@@ -8,8 +8,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/fold"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/product"
 	"github.com/lacuna-sparse/lacuna/lower/level"
-	"github.com/lacuna-sparse/lacuna/lower/product"
 	"github.com/lacuna-sparse/lacuna/lower/scalar"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
-	"github.com/lacuna-sparse/lacuna/lower/ranks"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/ranks"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 

@@ -6,7 +6,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
-	"github.com/lacuna-sparse/lacuna/lower/product"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/product"
 )
 
 // On grids, a result that is gathered row by row in a workspace, such as a product of

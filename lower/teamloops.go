@@ -3,8 +3,8 @@ package lower
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/product"
 	"github.com/lacuna-sparse/lacuna/lower/level"
-	"github.com/lacuna-sparse/lacuna/lower/product"
 )
 
 // sharing lets a function in which threads work together emit parts of a nest its own

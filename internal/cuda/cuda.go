@@ -12,6 +12,8 @@
 //	Stream.Upload    bytes to the device, through pinned memory  copy.go, staging.go
 //	Function.Launch  run a kernel                                launch.go
 //	Stream.Synchronize, Stream.Download                          stream.go, copy.go
+//	Replay.Flush     what a queue is told again and again, as a graph  replay.go, graph.go
+//	Spare.Take       blocks that were given back, kept           spare.go
 //
 // # Contexts and threads
 //
