@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lacuna-sparse/lacuna/lower/emit"
 	lowerconvert "github.com/lacuna-sparse/lacuna/lower/convert"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/invoke"
 	"github.com/lacuna-sparse/lacuna/tensor"
