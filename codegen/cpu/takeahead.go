@@ -121,10 +121,17 @@ type later struct {
 	at     loop.Expr                // that iteration
 	inside map[loop.VarID]loop.Expr // the constants of the body
 	stored map[loop.BufID]bool      // the buffers it stores to, whose elements may be others then
+	terms  int                      // written so far
 }
+
+// mostTerms is how many terms the place of a later entry may take: constants are written out wherever they are read.
+const mostTerms = 64
 
 // expr is an expression later, and whether it reads a buffer where the iteration says. Not ok: it may be another then.
 func (l *later) expr(e loop.Expr) (at loop.Expr, reads, ok bool) {
+	if l.terms++; l.terms > mostTerms {
+		return nil, false, false
+	}
 	switch e := e.(type) {
 	case *loop.Const:
 		return e, false, true

@@ -49,6 +49,7 @@ func TestAsksToWrite(t *testing.T) {
 		{"columns that are stored to", row, column, "1", "crd[q] = u32(1)", 0, false},
 		{"counted by a variable", row, column, "i", "out[at] = vals[q]", 2, true},
 		{"for some entries", row, column, "1", "if j == 1 {\n out[at] = vals[q]\n }", 0, false},
+		{"a long way to a bucket", row, "j" + strings.Repeat(" + shift", 40), "1", "out[at] = vals[q]", 0, false},
 		{"a failure", row, column, "1", `fail 0 "no"`, 0, false},
 	} {
 		text := emit(t, parse(t, fmt.Sprintf(placed, test.end, test.slot, test.step, test.body)))
