@@ -367,6 +367,8 @@ func (d *describer) size(e loop.SizeExpr) any {
 		return descLen{d.buffers[e.Buffer]}
 	case *loop.SizeLoad:
 		return descLoad{d.buffers[e.Buffer], d.size(e.Index)}
+	case *loop.SizeHint:
+		return d.size(e.Else) // a launcher knows of no earlier runs
 	case *loop.SizeOp:
 		return descOp{sizeOps[e.Op], d.size(e.X), d.size(e.Y)}
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
-var _ = register(mapping{of: ofElements, place: 3, word: "columns", take: (*mapper).columns, says: map[string]string{
+var _ = register(mapping{of: ofElements, place: 4, word: "columns", take: (*mapper).columns, says: map[string]string{
 	"columns":           "lanes share a line of the dense operand: each keeps some of its elements",
 	"tiles_of_columns":  "a warp for 128 columns of a row",
 	"vectors":           "lanes share a line of the dense operand, four elements at a time",

@@ -8,6 +8,8 @@
 //
 //   - elements: a function that does not ask for the number of its chunk is right
 //     for any cut, so each thread takes single elements of the domain.
+//   - blocked: the same, where rows and columns of a matrix are folded with each other, as in a product of dense
+//     matrices: blocks take tiles, and what these share goes through shared memory (blocked.go).
 //   - rows: the same, where the elements are rows with loops in them that lanes can
 //     share (rows.go), or blocks, if rows are long (wholerows.go). Pairs of coordinates are
 //     rows, too (pairs.go).
@@ -58,6 +60,7 @@
 //	columns.go      lanes share the line of a dense result that a row adds to or folds:
 //	                lines.go recognises the nests, linework.go writes what a thread does, vectors.go by vectors,
 //	                linefolds.go where lines are folded, pieces.go where rows are long, line.go where all elements are one line
+//	blocked.go      tiles of products of dense matrices
 //	linestores.go   elements of a line one after another; longlines.go: tiles of long lines
 //	blocks.go       a block for each chunk; shareloops.go: how the threads of a team share a loop
 //	independent.go  iterations that touch nothing in common

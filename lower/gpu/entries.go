@@ -95,7 +95,7 @@ const (
 	entriesTogether = 1 << logTogether
 )
 
-var _ = register(mapping{of: ofElements, place: 4, word: "entries", take: (*mapper).entries, says: map[string]string{
+var _ = register(mapping{of: ofElements, place: 5, word: "entries", take: (*mapper).entries, says: map[string]string{
 	"entries": "a team of lanes for so many entries, whatever their rows",
 	"dots":    "8 lanes for 8 entries, each a fold over a dense dimension",
 }})

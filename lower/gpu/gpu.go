@@ -28,13 +28,15 @@ type Options struct {
 	Few int64
 	// Scatter is from how many updates on those of a scatter are sorted; 0 means 2048.
 	Scatter int64
+	// Blocked is from how many elements on those of a product of dense matrices are shared by blocks; 0 means 16384.
+	Blocked int64
 	// Mapping are ways that a schedule asks for: stages that it does not name choose for themselves.
 	Mapping []ir.Mapping
 }
 
 // Simulated are the options for the simulated device: blocks of two warps and few workers,
 // so that small data takes every way.
-var Simulated = Options{Threads: 64, Workers: 96, LongRow: 1, Few: 1 << 10, Scatter: 8}
+var Simulated = Options{Threads: 64, Workers: 96, LongRow: 1, Few: 1 << 10, Scatter: 8, Blocked: 64}
 
 // Default sizes. They suit processors of some hundred thousand resident threads.
 const (
@@ -71,6 +73,7 @@ func Map(p *loop.Program, o Options) *loop.Program { return mapped(p, o).out }
 func mapped(p *loop.Program, o Options) *mapper {
 	o.Threads, o.Workers, o.Scratch = cmp.Or(o.Threads, defaultThreads), cmp.Or(o.Workers, defaultWorkers), cmp.Or(o.Scratch, defaultScratch)
 	o.LongRow, o.Few, o.Scatter = cmp.Or(o.LongRow, defaultLongRow), cmp.Or(o.Few, cost.GridFew), cmp.Or(o.Scatter, cost.GridScatter)
+	o.Blocked = cmp.Or(o.Blocked, defaultBlocked)
 	from := *p // partitions are added
 	from.Partitions = slices.Clone(p.Partitions)
 	m := &mapper{from: &from, opts: o, cuts: make([]*cut, len(p.Partitions)), copies: map[loop.BufferID]loop.ScalarID{}, lengths: map[loop.BufferID]loop.BufferID{}}
@@ -101,6 +104,8 @@ type mapper struct {
 	lengths map[loop.BufferID]loop.BufferID
 	chosen  []ir.Mapping
 	inside  bool // a stage is made of others
+	// unblocked says that products are not to be blocked: what is mapped stands in for those that need not be.
+	unblocked bool
 }
 
 // style says how a partition is cut.

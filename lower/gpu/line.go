@@ -6,7 +6,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
-var _ = register(mapping{of: ofElements, place: 0, word: "line", take: (*mapper).line})
+var _ = register(mapping{of: ofElements, place: 1, word: "line", take: (*mapper).line})
 
 // line maps a stage over elements, each of which folds over a dimension what lies side by side for neighbouring elements, such as
 // the sums of a matrix's columns, as one with a single row that has all elements as its columns (see columns): lanes read

@@ -49,7 +49,7 @@ func atColumn(e loop.Expr, k loop.VarID, known map[loop.VarID]bool) bool {
 	return isRef(e, k) || ok && sum.Op == loop.Add && isRef(sum.Y, k) && isMadeOf(sum.X, known)
 }
 
-var _ = register(mapping{of: ofElements, place: 5, word: "lines", take: (*mapper).lineStores, says: map[string]string{
+var _ = register(mapping{of: ofElements, place: 6, word: "lines", take: (*mapper).lineStores, says: map[string]string{
 	"line_elements":         "lanes for the elements of each line of a dense result",
 	"long_lines":            "a block for each 2048 elements of a line of a dense result",
 	"long_lines_of_vectors": "a block for each 2048 elements of a line of a dense result, four at a time",

@@ -117,7 +117,7 @@ func (w *lineWork) begin(n *loop.Inliner) {
 	for _, k := range w.columns {
 		n.Bind(w.t.first.Var, k)
 		index := store(w.t.first).Index
-		w.bindLets(n, index, declaredIn(w.t.first.Body))
+		w.t.bindLets(n, index, declaredIn(w.t.first.Body))
 		w.places, w.values = append(w.places, b.Let("at", n.Expr(index))), append(w.values, b.Var("value", zero))
 	}
 	if !w.zeroed {
@@ -139,13 +139,12 @@ func (w *lineWork) each(emit func(u int)) {
 	}
 }
 
-// bindLets puts values in place of what the first loop over columns declares for an
-// index.
-func (w *lineWork) bindLets(n *loop.Inliner, e loop.Expr, inLine map[loop.VarID]bool) {
+// bindLets puts values in place of what is declared, among some variables, for an index.
+func (t *lineNest) bindLets(n *loop.Inliner, e loop.Expr, inLine map[loop.VarID]bool) {
 	loop.WalkExpr(e, func(e loop.Expr) {
-		if r, ok := e.(*loop.Ref); ok && inLine[r.Var] {
-			v := w.t.lets[r.Var]
-			w.bindLets(n, v, inLine)
+		if r, ok := e.(*loop.Ref); ok && inLine[r.Var] && t.lets[r.Var] != nil {
+			v := t.lets[r.Var]
+			t.bindLets(n, v, inLine)
 			n.Bind(r.Var, n.Expr(v))
 		}
 	})

@@ -9,8 +9,13 @@ import (
 // pairs makes the pairs of a row and an iteration of the only loop in it the rows of a stage, and so on: those of
 // a dense tensor of rank 3, of which one dimension alone may be too few for all threads. Where innermost loops
 // read what does not lie side by side, lanes are better given the columns of a row, if they can be
-// (columns.go). Other stages stay as they are.
+// (columns.go). Other stages stay as they are, and so do products that blocks take (blocked.go).
 func (m *mapper) pairs(s *loop.Stage, reads reading) *loop.Stage {
+	if asked := m.asked(s); !m.unblocked && (asked == "" || asked == blockedWord) {
+		if _, ok := m.blockedProduct(s); ok {
+			return s
+		}
+	}
 	for t := s; t != nil; t = m.paired(s, reads) {
 		s = t
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
-var _ = register(mapping{of: ofElements, place: 1, word: "positions", take: (*mapper).positions, says: map[string]string{
+var _ = register(mapping{of: ofElements, place: 2, word: "positions", take: (*mapper).positions, says: map[string]string{
 	"starts_of_tiles": "notes the row in which each 2048 entries begin",
 	"positions":       "a block for each 2048 entries, whatever their rows, since entries say where to read",
 	"few_rows":        "a team of lanes for each row, in one launch, since entries are few",

@@ -5,7 +5,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
-var _ = register(mapping{of: ofElements, place: 2, word: "rows", take: (*mapper).rows, says: map[string]string{
+var _ = register(mapping{of: ofElements, place: 3, word: "rows", take: (*mapper).rows, says: map[string]string{
 	"rows":       "a team of lanes for each row",
 	"whole_rows": "a block for each row, since rows are long and few",
 }})

@@ -5,7 +5,7 @@ import "github.com/lacuna-sparse/lacuna/ir/loop"
 // fewElements is how many elements of a domain are not enough threads.
 const fewElements = 1 << 14
 
-var _ = register(mapping{of: ofElements, place: 6, word: "updates", take: (*mapper).updates})
+var _ = register(mapping{of: ofElements, place: 7, word: "updates", take: (*mapper).updates})
 
 // updates maps a stage over elements in each of which a loop folds into places that it
 // reads, such as y(p(i),j) += A(i,j) over j, by updates where there are few elements, and
