@@ -43,8 +43,8 @@ func (w *walk) meet(set ir.SetExpr) {
 
 // keyedCursor is the cursor of an open workspace at the key i of the mask, which is not wanted any more.
 func (w *walk) keyedCursor(it *iterator, i loop.Expr) cursor {
-	m := w.workspaceOf(it.access.Tensor).store.(*workspace.Masked)
-	c := it.child(i, nil, m.Take(w.Func, it.access.Tensor.Name, i))
+	has := workspace.Take(w.workspaceOf(it.access.Tensor).store, w.Func, it.access.Tensor.Name, i)
+	c := it.child(i, nil, has)
 	c.keyed = true
 	return c
 }

@@ -4,7 +4,6 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
-	"github.com/lacuna-sparse/lacuna/lower/workspace"
 )
 
 // A masked workspace holds no more entries than its mask does where it is used. To
@@ -23,7 +22,7 @@ func (k *kernel) boundByMask(body ir.Stmt) bool {
 		return false
 	}
 	w := k.workspaces[0]
-	if _, masked := w.store.(*workspace.Masked); !masked {
+	if !w.store.Facts().Masked {
 		return false
 	}
 	c := &coverage{k: k, outside: loopsOutside(body)}

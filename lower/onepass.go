@@ -7,7 +7,6 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/level"
-	"github.com/lacuna-sparse/lacuna/lower/workspace"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -179,7 +178,7 @@ func (c *coverage) entries(a *ir.Access) loop.SizeExpr {
 		return level.Stored(c.k, a.Tensor)
 	}
 	w := c.k.workspaceOf(a.Tensor)
-	if _, masked := w.store.(*workspace.Masked); masked {
+	if w.store.Facts().Masked {
 		return nil
 	}
 	c.k.inserted()

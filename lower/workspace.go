@@ -139,7 +139,7 @@ func (e *emitter) workspace(st *state, s *ir.Workspace) {
 	w.store.Open(e.use(w))
 	e.produce(st, s)
 	if e.plainCopy(st, s) {
-		if _, written := w.store.(*workspace.Result); written || e.counting() {
+		if w.store.Facts().Direct || e.counting() {
 			last := len(e.out.segments) - 1
 			e.B.Assign(e.out.current[last], e.B.Add(e.out.current[last], w.store.Drain(e.uses[w], nil)))
 			return
@@ -149,7 +149,7 @@ func (e *emitter) workspace(st *state, s *ir.Workspace) {
 			return
 		}
 	}
-	if _, ok := w.store.(*workspace.Masked); ok && e.depth > 0 && w.meets(s) {
+	if w.store.Facts().Masked && e.depth > 0 && w.meets(s) {
 		// The loop that reads it decides whether its entries are listed: see walk.meet. Until then it has none, and what lists them
 		// would write to a buffer that the loop had asked to read.
 		e.entries[w] = loop.Int(0)
@@ -170,7 +170,7 @@ func (e *emitter) use(w *gathering) *workspace.Use {
 	if it := w.mask; it != nil {
 		u.Mask = workspace.Mask{Begin: it.begin, End: it.end, Key: func(p loop.Expr) loop.Expr { return it.index(e.B, p) }}
 	}
-	if _, ok := w.store.(*workspace.Result); ok {
+	if w.store.Facts().Direct {
 		last := len(e.out.segments) - 1
 		u.Result = workspace.Target{Crd: e.out.segments[last].crd[0], Values: e.out.values, Entries: e.out.current[last]}
 	}

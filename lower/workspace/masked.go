@@ -6,19 +6,19 @@ import (
 	"github.com/lacuna-sparse/lacuna/lower/fold"
 )
 
-// Masked is a workspace of which only the entries of a mask are wanted. It
+// masked is a workspace of which only the entries of a mask are wanted. It
 // has an element and a mark for each key. A use begins by marking the mask's
 // entries as wanted and ends in the mask's order: a loop over the mask looks each entry up,
 // or those that got a value are collected. The rest of the marks is never looked at, except to see that a value is
 // not wanted (Milaković, Selvitopi, Nisa, Budimlić, Buluç, "Parallel algorithms for
 // masked sparse matrix-matrix products", ICPP 2022).
-type Masked struct {
+type masked struct {
 	*Space
 	marks loop.BufferID
 }
 
 // NewMasked is a store for the entries of a mask.
-func NewMasked(s *Space) *Masked { return &Masked{Space: s} }
+func NewMasked(s *Space) Store { return &masked{Space: s} }
 
 // The marks of a key.
 const (
@@ -27,28 +27,28 @@ const (
 	present
 )
 
-func (m *Masked) Prepare(b *emit.Builder) {
+func (m *masked) Prepare(b *emit.Builder) {
 	m.marks = b.Buffer(m.Tensor.Name+"_marks", loop.U8, loop.Scratch)
 	m.Values = b.Buffer(m.Tensor.Name+"_vals", m.ValueType(), loop.Scratch)
 }
 
-func (*Masked) Facts() Facts { return Facts{Distinct: true, Complete: true} }
+func (*masked) Facts() Facts { return Facts{Distinct: true, Complete: true, Masked: true} }
 
-func (m *Masked) Allocs() []loop.Alloc {
+func (m *masked) Allocs() []loop.Alloc {
 	n := m.Keys()
 	return []loop.Alloc{{Buffer: m.marks, Len: n, Zero: true}, {Buffer: m.Values, Len: n}, {Buffer: m.Crd[0], Len: n}}
 }
 
 func mark(n int64) loop.Expr { return loop.Number(loop.U8, n) }
 
-func (m *Masked) Open(u *Use) {
+func (m *masked) Open(u *Use) {
 	b, marks := u.B, u.Write(m.marks)
 	b.For("p", u.Mask.Begin, u.Mask.End, func(p loop.Expr) {
 		b.Store(marks, u.Mask.Key(p), mark(wanted))
 	})
 }
 
-func (m *Masked) Insert(u *Use, key, x loop.Expr) {
+func (m *masked) Insert(u *Use, key, x loop.Expr) {
 	b, marks := u.B, u.Write(m.marks)
 	is := b.Let("mark", b.Load(marks, key))
 	b.If(b.Ne(is, mark(unwanted)), func() {
@@ -61,7 +61,7 @@ func (m *Masked) Insert(u *Use, key, x loop.Expr) {
 	}, nil)
 }
 
-func (m *Masked) Drain(u *Use, visit func(p, key loop.Expr)) loop.Expr {
+func (m *masked) Drain(u *Use, visit func(p, key loop.Expr)) loop.Expr {
 	b, marks := u.B, u.Write(m.marks)
 	n := b.Var("n_"+m.Tensor.Name, loop.Int(0))
 	b.For("p", u.Mask.Begin, u.Mask.End, func(p loop.Expr) {
@@ -77,13 +77,13 @@ func (m *Masked) Drain(u *Use, visit func(p, key loop.Expr)) loop.Expr {
 	return b.Let("n", n)
 }
 
-func (m *Masked) Element(f *emit.Func, p loop.Expr) loop.Expr {
+func (m *masked) Element(f *emit.Func, p loop.Expr) loop.Expr {
 	return f.B.LoadIndex(f.Read(m.Crd[0]), p)
 }
 
-// Take says whether there is an entry of a key of the mask, which is not wanted any more.
-func (m *Masked) Take(f *emit.Func, name string, key loop.Expr) loop.Expr {
-	b, marks := f.B, f.Write(m.marks)
+// Take says whether a masked store has an entry of a key of the mask, which is not wanted any more.
+func Take(s Store, f *emit.Func, name string, key loop.Expr) loop.Expr {
+	b, marks := f.B, f.Write(s.(*masked).marks)
 	has := b.Let("has_"+name, b.Eq(b.Load(marks, key), mark(present)))
 	b.Store(marks, key, mark(unwanted))
 	return has

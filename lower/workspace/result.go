@@ -6,36 +6,36 @@ import (
 	"github.com/lacuna-sparse/lacuna/lower/fold"
 )
 
-// Result is for a workspace whose entries are those of a result that may have them in any order: an entry is appended to the
+// result is for a workspace whose entries are those of a result that may have them in any order: an entry is appended to the
 // result where its key arises first, and added to there. A number for each key says where that is: entries are numbered from 1 on
 // through all uses, and what is not above the number of those before a use is of an earlier one. So nothing has to be cleared (after
 // Briggs, Torczon, "An efficient representation for sparse sets", ACM LOPLAS 1993).
-type Result struct {
+type result struct {
 	*Space
 	numbers, before loop.BufferID
 }
 
 // NewResult is a store whose entries are those of the result.
-func NewResult(s *Space) *Result { return &Result{Space: s} }
+func NewResult(s *Space) Store { return &result{Space: s} }
 
-func (r *Result) Prepare(b *emit.Builder) {
+func (r *result) Prepare(b *emit.Builder) {
 	r.numbers = b.Buffer(r.Tensor.Name+"_numbers", loop.I64, loop.Scratch)
 	r.before = b.Buffer(r.Tensor.Name+"_before", loop.I64, loop.Scratch)
 }
 
-func (*Result) Facts() Facts { return Facts{Distinct: true} }
+func (*result) Facts() Facts { return Facts{Distinct: true, Direct: true} }
 
-func (r *Result) Allocs() []loop.Alloc {
+func (r *result) Allocs() []loop.Alloc {
 	return []loop.Alloc{{Buffer: r.numbers, Len: r.Keys(), Zero: true}, {Buffer: r.before, Len: loop.SizeConst(1), Zero: true}, {Buffer: r.Crd[0], Len: loop.SizeConst(1)}}
 }
 
-func (r *Result) Open(u *Use) {
+func (r *result) Open(u *Use) {
 	b := u.B
 	r.Space.Open(u)
 	u.before = b.Let("before", b.Load(u.Write(r.before), loop.Int(0)))
 }
 
-func (r *Result) Insert(u *Use, key, x loop.Expr) {
+func (r *result) Insert(u *Use, key, x loop.Expr) {
 	b, n, to, numbers := u.B, u.held, &u.Result, u.Write(r.numbers)
 	number := b.Let("number", b.Load(numbers, key))
 	known := b.Let("known", b.Gt(number, u.before))
@@ -55,7 +55,7 @@ func (r *Result) Insert(u *Use, key, x loop.Expr) {
 	b.Assign(n, more)
 }
 
-func (r *Result) Drain(u *Use, visit func(p, key loop.Expr)) loop.Expr {
+func (r *result) Drain(u *Use, visit func(p, key loop.Expr)) loop.Expr {
 	if visit != nil {
 		panic("BUG: entries of a result are gathered as if they were read")
 	}
@@ -65,8 +65,8 @@ func (r *Result) Drain(u *Use, visit func(p, key loop.Expr)) loop.Expr {
 	return n
 }
 
-func (r *Result) Element(*emit.Func, loop.Expr) loop.Expr {
+func (r *result) Element(*emit.Func, loop.Expr) loop.Expr {
 	panic("BUG: entries of a result are read")
 }
 
-func (r *Result) Visited(f *emit.Func, p, _ loop.Expr) loop.Expr { return r.Element(f, p) }
+func (r *result) Visited(f *emit.Func, p, _ loop.Expr) loop.Expr { return r.Element(f, p) }

@@ -32,6 +32,7 @@ type Space struct {
 type Store interface {
 	// Prepare makes the buffers.
 	Prepare(b *emit.Builder)
+	// Facts are what is true of the store.
 	Facts() Facts
 	// Allocs are the allocations of the buffers.
 	Allocs() []loop.Alloc
@@ -55,6 +56,8 @@ type Facts struct {
 	Bounded  bool // it needs a capacity
 	Distinct bool // insertions of one key take one place
 	Complete bool // an entry's value can be read while it is visited
+	Masked   bool // it holds nothing outside a mask
+	Direct   bool // its entries are those of the result
 }
 
 // Use is a use of a workspace in a function.
