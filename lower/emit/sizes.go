@@ -31,3 +31,26 @@ func Product(x, y loop.SizeExpr) loop.SizeExpr {
 
 // Max is the larger of two sizes.
 func Max(x, y loop.SizeExpr) loop.SizeExpr { return &loop.SizeOp{Op: loop.Max, X: x, Y: y} }
+
+// Not is 1 for 0, and 0 for 1.
+func Not(x loop.SizeExpr) loop.SizeExpr {
+	return &loop.SizeOp{Op: loop.Sub, X: loop.SizeConst(1), Y: x}
+}
+
+// AtLeast is 1 where n, which is not negative, is at least some number, else 0.
+func AtLeast(n loop.SizeExpr, some int64) loop.SizeExpr {
+	return Min(loop.SizeConst(1), &loop.SizeOp{Op: loop.Div, X: n, Y: loop.SizeConst(some)})
+}
+
+// AtLeastOne is x, or 1 if that is more.
+func AtLeastOne(x loop.SizeExpr) loop.SizeExpr { return Max(x, loop.SizeConst(1)) }
+
+// Doublings is how often some number can be doubled that n, which is not negative, is at least; up to most, and
+// 0 where n is less.
+func Doublings(n loop.SizeExpr, some int64, most int) loop.SizeExpr {
+	var log loop.SizeExpr = loop.SizeConst(0)
+	for k := range most {
+		log = &loop.SizeOp{Op: loop.Add, X: log, Y: AtLeast(n, some<<k)}
+	}
+	return log
+}

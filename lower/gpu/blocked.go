@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
@@ -41,22 +42,22 @@ func (m *mapper) blocked(s *loop.Stage) bool {
 	n, columns, depth := loop.SizeScalar(p.n), loop.SizeScalar(p.columns), loop.SizeScalar(p.depth)
 	on, narrow := m.scalar(s.Name+"_blocked"), m.scalar(s.Name+"_narrow")
 	elements := sizeOp(loop.Mul, n, columns)
-	pays := sizeOp(loop.Mul, atLeast(elements, m.opts.Blocked), atLeast(depth, leastDepth))
-	enough := sizeOp(loop.Min, loop.SizeConst(1), sizeOp(loop.Div, elements, sizeOp(loop.Mul, loop.SizeConst(elementsForDepth), atLeastOne(depth))))
+	pays := sizeOp(loop.Mul, emit.AtLeast(elements, m.opts.Blocked), emit.AtLeast(depth, leastDepth))
+	enough := sizeOp(loop.Min, loop.SizeConst(1), sizeOp(loop.Div, elements, sizeOp(loop.Mul, loop.SizeConst(elementsForDepth), emit.AtLeastOne(depth))))
 	m.sizes(s.Name+"_blocks", []loop.ScalarLet{
 		{Scalar: on, Value: sizeOp(loop.Mul, pays, enough)},
-		{Scalar: narrow, Value: not(atLeast(columns, narrowBlock.size[ofColumns]+1))},
+		{Scalar: narrow, Value: emit.Not(emit.AtLeast(columns, narrowBlock.size[ofColumns]+1))},
 	}, nil, nil)
 	for i, shape := range []blockShape{squareBlock, narrowBlock} {
-		tiles := sizeOp(loop.Mul, ceilDiv(n, loop.SizeConst(shape.size[ofRows])), ceilDiv(columns, loop.SizeConst(shape.size[ofColumns])))
+		tiles := sizeOp(loop.Mul, emit.CeilDiv(n, loop.SizeConst(shape.size[ofRows])), emit.CeilDiv(columns, loop.SizeConst(shape.size[ofColumns])))
 		chosen := loop.SizeExpr(loop.SizeScalar(narrow))
 		if shape == squareBlock {
-			chosen = not(chosen)
+			chosen = emit.Not(chosen)
 		}
 		m.run(stages[i], sizeOp(loop.Mul, sizeOp(loop.Mul, loop.SizeScalar(on), chosen), sizeOp(loop.Min, tiles, loop.SizeConst(coop.MaxBlocks))))
 	}
 	m.unblocked = true
-	m.instead(not(loop.SizeScalar(on)), func() { m.single(s) })
+	m.instead(emit.Not(loop.SizeScalar(on)), func() { m.single(s) })
 	m.unblocked = false
 	return true
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 )
 
 // cut cuts a partition: scalars for its size, the number of chunks and of workers,
@@ -24,8 +25,8 @@ func (m *mapper) cut(d int) *cut {
 		c.step = m.scalar(p.Name + "_step")
 		one := loop.SizeConst(1)
 		lets = append(lets,
-			loop.ScalarLet{Scalar: c.step, Value: sizeOp(loop.Max, one, ceilDiv(n, most))},
-			loop.ScalarLet{Scalar: c.chunks, Value: ceilDiv(n, loop.SizeScalar(c.step))})
+			loop.ScalarLet{Scalar: c.step, Value: sizeOp(loop.Max, one, emit.CeilDiv(n, most))},
+			loop.ScalarLet{Scalar: c.chunks, Value: emit.CeilDiv(n, loop.SizeScalar(c.step))})
 	} else {
 		lets = append(lets, loop.ScalarLet{Scalar: c.chunks, Value: chunks})
 	}
@@ -108,7 +109,7 @@ func (m *mapper) chunks(s *loop.Stage) bool {
 			b.Inline(s.Func, in)
 		})
 	}, nil)
-	return m.launch(s, "chunks", g, ceilDiv(count, loop.SizeConst(int64(m.opts.Threads))))
+	return m.launch(s, "chunks", g, emit.CeilDiv(count, loop.SizeConst(int64(m.opts.Threads))))
 }
 
 // workersOf is how many threads may take chunks of a stage: the scalar, -1 where as

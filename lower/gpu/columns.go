@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 )
 
 var _ = register(mapping{of: ofElements, place: 4, word: "columns", take: (*mapper).columns, says: map[string]string{
@@ -64,17 +65,17 @@ func (m *mapper) columns(s *loop.Stage) bool {
 	isWide := sizeOp(loop.Min, one, sizeOp(loop.Div, sizeOp(loop.Max, sizeOp(loop.Sub, k, one), loop.SizeConst(0)), loop.SizeConst(warp)))
 	any := sizeOp(loop.Min, one, k)
 	isVector := m.scalar(s.Name + "_vectors")
-	noVectors := not(loop.SizeScalar(isVector))
+	noVectors := emit.Not(loop.SizeScalar(isVector))
 	warps := func(tiles loop.SizeExpr) loop.SizeExpr {
 		return sizeOp(loop.Min, sizeOp(loop.Mul, n, tiles), loop.SizeConst(maxRowThreads/warp))
 	}
 	blocks := func(warps loop.SizeExpr, by lineTeams) loop.SizeExpr {
-		return ceilDiv(sizeOp(loop.Mul, warps, loop.SizeConst(warp)), loop.SizeConst(int64(by.threads)))
+		return emit.CeilDiv(sizeOp(loop.Mul, warps, loop.SizeConst(warp)), loop.SizeConst(int64(by.threads)))
 	}
 	var allocs []loop.Alloc
 	lets := []loop.ScalarLet{
 		{Scalar: doublings, Value: doublingsToCover(k)},
-		{Scalar: vectorDoublings, Value: doublingsToCover(ceilDiv(k, loop.SizeConst(wideColumns)))},
+		{Scalar: vectorDoublings, Value: doublingsToCover(emit.CeilDiv(k, loop.SizeConst(wideColumns)))},
 		{Scalar: isVector, Value: sizeOp(loop.Mul, sizeOp(loop.Min, one, sizeOp(loop.Div, k, vectorsFrom(elem.Size()))), wholeVectors(s, strides))},
 	}
 	if long != nil {
@@ -83,8 +84,8 @@ func (m *mapper) columns(s *loop.Stage) bool {
 		allocs = append([]loop.Alloc{{Buffer: long.rows, Len: n}, {Buffer: long.count, Len: loop.SizeConst(2), Zero: true}}, room...)
 	}
 	m.sizes(s.Name+"_lanes", lets, nil, allocs)
-	tiles := ceilDiv(k, loop.SizeConst(warp*wideColumns))
-	m.run(narrow, sizeOp(loop.Mul, sizeOp(loop.Mul, blocks(warps(one), byColumns), any), sizeOp(loop.Mul, noVectors, not(isWide))))
+	tiles := emit.CeilDiv(k, loop.SizeConst(warp*wideColumns))
+	m.run(narrow, sizeOp(loop.Mul, sizeOp(loop.Mul, blocks(warps(one), byColumns), any), sizeOp(loop.Mul, noVectors, emit.Not(isWide))))
 	m.run(wide, sizeOp(loop.Mul, blocks(warps(tiles), byColumns), sizeOp(loop.Mul, noVectors, isWide)))
 	m.run(vectors, sizeOp(loop.Mul, blocks(warps(tiles), byVectors), loop.SizeScalar(isVector)))
 	if long != nil {
@@ -124,7 +125,7 @@ func argOf(s *loop.Stage, id loop.VarID) loop.ScalarID { return s.Args[slices.In
 // doublingsToCover is the binary logarithm of the smallest team with a lane for each
 // column, up to a warp.
 func doublingsToCover(columns loop.SizeExpr) loop.SizeExpr {
-	return doublings(sizeOp(loop.Max, sizeOp(loop.Sub, columns, loop.SizeConst(1)), loop.SizeConst(0)), 1, maxDoublings)
+	return emit.Doublings(sizeOp(loop.Max, sizeOp(loop.Sub, columns, loop.SizeConst(1)), loop.SizeConst(0)), 1, maxDoublings)
 }
 
 // lineTeams say how teams take lines.

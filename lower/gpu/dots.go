@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
@@ -133,7 +134,7 @@ func (m *mapper) dots(s *loop.Stage, t *entryLoop, marks loop.BufferID, blocks l
 	wide := sizeOp(loop.Min, loop.SizeConst(1), sizeOp(loop.Div, loop.SizeScalar(argOf(s, d.width)), loop.SizeConst(dotLanes+1)))
 	whole := wholeVectors(s, stridesOf(s.Func, d.width))
 	vectors.Blocks = sizeOp(loop.Mul, blocks, loop.SizeScalar(isVector))
-	single.Blocks = sizeOp(loop.Mul, blocks, not(loop.SizeScalar(isVector)))
+	single.Blocks = sizeOp(loop.Mul, blocks, emit.Not(loop.SizeScalar(isVector)))
 	return []loop.Stage{vectors, single}, []loop.ScalarLet{{Scalar: isVector, Value: sizeOp(loop.Mul, wide, whole)}}, true
 }
 

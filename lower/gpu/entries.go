@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
@@ -112,8 +113,8 @@ func (m *mapper) entries(s *loop.Stage) bool {
 		return false
 	}
 	marks := m.temp(s.Name+"_marks", loop.I64)
-	warps := ceilDiv(loop.SizeLen{Buffer: s.Bufs[t.along]}, loop.SizeConst(entriesTogether))
-	blocks := ceilDiv(sizeOp(loop.Min, warps, loop.SizeConst(maxRowThreads/warp)), loop.SizeConst(int64(m.opts.Threads/warp)))
+	warps := emit.CeilDiv(loop.SizeLen{Buffer: s.Bufs[t.along]}, loop.SizeConst(entriesTogether))
+	blocks := emit.CeilDiv(sizeOp(loop.Min, warps, loop.SizeConst(maxRowThreads/warp)), loop.SizeConst(int64(m.opts.Threads/warp)))
 	stages, lets, ok := m.dots(s, t, marks, blocks)
 	if !ok {
 		stages, lets, ok = m.entriesByTeams(s, t, marks, blocks)
@@ -148,7 +149,7 @@ func (m *mapper) entriesByTeams(s *loop.Stage, t *entryLoop, marks loop.BufferID
 // doublingsForFolds is the binary logarithm of the size of a team for loops of a
 // length: so many lanes that each has unroll iterations or up to twice as many.
 func doublingsForFolds(length loop.SizeExpr) loop.SizeExpr {
-	return doublings(length, 2*unroll, maxDoublings)
+	return emit.Doublings(length, 2*unroll, maxDoublings)
 }
 
 // entriesApart is the stage that does what is done for entries.

@@ -3,6 +3,7 @@ package gpu
 import (
 	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 )
 
 // To start a grid takes as long as to go through some ten thousand entries. So where an
@@ -24,7 +25,7 @@ func (m *mapper) fewRows(s *loop.Stage, entries loop.BufferID, n loop.ScalarID, 
 	all := loop.SizeLen{Buffer: entries}
 	mean := sizeOp(loop.Div, all, sizeOp(loop.Max, loop.SizeScalar(n), loop.SizeConst(1)))
 	below := func(x loop.SizeExpr, limit int64) loop.SizeExpr { // 1 for up to the limit, else 0
-		return not(atLeast(x, limit+1))
+		return emit.Not(emit.AtLeast(x, limit+1))
 	}
 	fewEntries := sizeOp(loop.Mul, below(all, m.opts.Few), below(mean, cost.GridFewPerRow))
 	shortRows := sizeOp(loop.Mul, below(all, m.opts.Few*cost.GridShortRows), below(longest, m.opts.LongRow))
@@ -34,7 +35,7 @@ func (m *mapper) fewRows(s *loop.Stage, entries loop.BufferID, n loop.ScalarID, 
 		{Scalar: threads, Value: sizeOp(loop.Mul, loop.SizeScalar(few), threadsOfTeams(n, doublings))},
 	}, nil, nil)
 	m.run(stage, m.blocksFor(loop.SizeScalar(threads)))
-	return not(loop.SizeScalar(few)), not(fewEntries)
+	return emit.Not(loop.SizeScalar(few)), emit.Not(fewEntries)
 }
 
 // fewFunc is that stage without its blocks, for n rows and teams of lanes of which doublings is the

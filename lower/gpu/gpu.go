@@ -9,6 +9,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
@@ -212,35 +213,9 @@ func sizeOp(op loop.BinaryOp, x, y loop.SizeExpr) loop.SizeExpr {
 	return &loop.SizeOp{Op: op, X: x, Y: y}
 }
 
-// not is 1 for 0, and 0 for 1.
-func not(x loop.SizeExpr) loop.SizeExpr { return sizeOp(loop.Sub, loop.SizeConst(1), x) }
-
-// atLeast is 1 where n, which is not negative, is at least some number, else 0.
-func atLeast(n loop.SizeExpr, some int64) loop.SizeExpr {
-	return sizeOp(loop.Min, loop.SizeConst(1), sizeOp(loop.Div, n, loop.SizeConst(some)))
-}
-
-// doublings is how often some number can be doubled that n, which is not negative, is at least; up to most, and
-// 0 where n is less.
-func doublings(n loop.SizeExpr, some int64, most int) loop.SizeExpr {
-	var log loop.SizeExpr = loop.SizeConst(0)
-	for k := range most {
-		log = sizeOp(loop.Add, log, atLeast(n, some<<k))
-	}
-	return log
-}
-
-// ceilDiv is x/y rounded up, for x not negative.
-func ceilDiv(x loop.SizeExpr, y loop.SizeExpr) loop.SizeExpr {
-	// (x-1)/y + 1 would round 0 up; x+y-1 might leave 63 bits.
-	whole := sizeOp(loop.Div, x, y)
-	rest := sizeOp(loop.Sub, x, sizeOp(loop.Mul, whole, y))
-	return sizeOp(loop.Add, whole, sizeOp(loop.Min, rest, loop.SizeConst(1)))
-}
-
 // blocksFor is the number of blocks for n threads' worth of work.
 func (m *mapper) blocksFor(n loop.SizeExpr) loop.SizeExpr {
-	return sizeOp(loop.Min, ceilDiv(n, loop.SizeConst(int64(m.opts.Threads))), loop.SizeConst(coop.MaxBlocks))
+	return sizeOp(loop.Min, emit.CeilDiv(n, loop.SizeConst(int64(m.opts.Threads))), loop.SizeConst(coop.MaxBlocks))
 }
 
 func name(s *loop.Stage, mapping string) string { return fmt.Sprintf("%s_by_%s", s.Name, mapping) }

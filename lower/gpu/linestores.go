@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
@@ -81,10 +82,10 @@ func (m *mapper) lineStores(s *loop.Stage) bool {
 		g.element(s, in, row)
 	})
 	m.sizes(s.Name+"_lanes", []loop.ScalarLet{{Scalar: doublings, Value: doublingsToCover(loop.SizeScalar(columns))}}, nil, nil)
-	count := ceilDiv(loop.SizeScalar(columns), loop.SizeConst(wideColumns)) // threads that a row has work for, if it is long
+	count := emit.CeilDiv(loop.SizeScalar(columns), loop.SizeConst(wideColumns)) // threads that a row has work for, if it is long
 	count = sizeOp(loop.Max, count, sizeOp(loop.Min, loop.SizeScalar(columns), loop.SizeConst(warp)))
 	threads := sizeOp(loop.Min, sizeOp(loop.Mul, loop.SizeScalar(c.n), count), loop.SizeConst(maxRowThreads))
-	blocks := ceilDiv(threads, loop.SizeConst(int64(m.opts.Threads)))
+	blocks := emit.CeilDiv(threads, loop.SizeConst(int64(m.opts.Threads)))
 	m.launch(s, "line_elements", g, sizeOp(loop.Mul, m.longLines(s, t), blocks))
 	return true
 }

@@ -1,6 +1,9 @@
 package gpu
 
-import "github.com/lacuna-sparse/lacuna/ir/loop"
+import (
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
+)
 
 // Where no row of a matrix is long, nothing has to be done about long rows: rows are folded by one grid where
 // it would take three, and none looks through an empty list. The length of the longest row follows from the matrix alone: the
@@ -18,9 +21,9 @@ func (m *mapper) longest(s *loop.Stage, pos, entries loop.BufferID, n loop.Scala
 	found, ok := m.lengths[pos]
 	if !ok {
 		found = m.temp(m.out.Buffers[pos].Name+"_longest", loop.I64)
-		many := atLeast(loop.SizeLen{Buffer: entries}, m.opts.Few+1)
+		many := emit.AtLeast(loop.SizeLen{Buffer: entries}, m.opts.Few+1)
 		m.sizes(s.Name+"_longest", nil, nil, []loop.Alloc{{Buffer: found, Len: many, Zero: true}})
-		blocks := sizeOp(loop.Min, ceilDiv(loop.SizeScalar(n), loop.SizeConst(int64(m.opts.Threads))), loop.SizeConst(longBlocks))
+		blocks := sizeOp(loop.Min, emit.CeilDiv(loop.SizeScalar(n), loop.SizeConst(int64(m.opts.Threads))), loop.SizeConst(longBlocks))
 		m.run(m.longestFunc(s, pos, n, found), sizeOp(loop.Mul, many, blocks))
 		m.lengths[pos] = found
 	}

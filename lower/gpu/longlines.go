@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 )
 
 // Lines of a dense result that are long, and whose elements are computed from what lies side by side,
@@ -38,14 +39,14 @@ func (m *mapper) longLines(s *loop.Stage, t *lineStores) loop.SizeExpr {
 	columns := loop.SizeExpr(loop.SizeScalar(argOf(s, t.width)))
 	rows := loop.SizeScalar(m.cuts[s.Partition].n)
 	m.sizes(s.Name+"_lines", []loop.ScalarLet{
-		{Scalar: isLong, Value: atLeast(columns, max(m.opts.LongRow*int64(m.opts.Threads)/longLine, 1))},
+		{Scalar: isLong, Value: emit.AtLeast(columns, max(m.opts.LongRow*int64(m.opts.Threads)/longLine, 1))},
 		{Scalar: isVector, Value: wholeVectors(s, strides)},
 	}, nil, nil)
-	tiles := sizeOp(loop.Mul, rows, ceilDiv(columns, loop.SizeConst(m.lineTile())))
+	tiles := sizeOp(loop.Mul, rows, emit.CeilDiv(columns, loop.SizeConst(m.lineTile())))
 	blocks := sizeOp(loop.Mul, loop.SizeScalar(isLong), sizeOp(loop.Min, tiles, loop.SizeConst(maxLineBlocks)))
 	m.run(vectors, sizeOp(loop.Mul, loop.SizeScalar(isVector), blocks))
-	m.run(single, sizeOp(loop.Mul, not(loop.SizeScalar(isVector)), blocks))
-	return not(loop.SizeScalar(isLong))
+	m.run(single, sizeOp(loop.Mul, emit.Not(loop.SizeScalar(isVector)), blocks))
+	return emit.Not(loop.SizeScalar(isLong))
 }
 
 // lineTile is how many columns a tile has.

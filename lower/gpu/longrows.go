@@ -1,6 +1,9 @@
 package gpu
 
-import "github.com/lacuna-sparse/lacuna/ir/loop"
+import (
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
+)
 
 // A row much longer than the others would keep one team busy while all others are done.
 // So teams leave such rows out and note them in a list, in whatever order they come to
@@ -84,5 +87,5 @@ func (m *mapper) eachLongRow(s *loop.Stage, x *longRows, longest loop.SizeExpr) 
 		g.blocksTake(s, in, list, count, g.block(), g.blocks())
 		return g.stage(s, "long_rows")
 	})
-	m.run(stage, sizeOp(loop.Mul, loop.SizeConst(longBlocks), atLeast(sizeOp(loop.Min, loop.SizeLen{Buffer: s.Bufs[x.entries]}, longest), m.opts.LongRow+1)))
+	m.run(stage, sizeOp(loop.Mul, loop.SizeConst(longBlocks), emit.AtLeast(sizeOp(loop.Min, loop.SizeLen{Buffer: s.Bufs[x.entries]}, longest), m.opts.LongRow+1)))
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 )
 
 // Rows with many entries that add to lines are cut into pieces of so many entries. Teams
@@ -25,8 +26,8 @@ type pieceList struct {
 }
 
 const (
-	// shortPieces is how many times LongRow a piece is long, if not more, and longPieces
-	// that for warps that take vectors of a whole line.
+	// shortPieces is how many times LongRow a piece of entries is long, if not more, and longPieces
+	// that for warps that take vectors of a whole line. Pieces of a dimension are as short as half of LongRow.
 	shortPieces = 2
 	longPieces  = 4
 	// maxPieceBytes bounds the memory for the lines of pieces: half of it are the lines of
@@ -70,25 +71,23 @@ func (x *pieceList) sizes(m *mapper, width loop.SizeExpr, isVector loop.ScalarID
 func (x *pieceList) lengthOf(m *mapper, width loop.SizeExpr, isVector loop.ScalarID) loop.SizeExpr {
 	if x.entries < 0 {
 		elements := sizeOp(loop.Mul, loop.SizeScalar(x.n), width)
-		pieces := atLeastOne(sizeOp(loop.Div, loop.SizeConst(2*m.opts.Workers), atLeastOne(elements)))
-		return sizeOp(loop.Max, ceilDiv(loop.SizeScalar(x.each), pieces), loop.SizeConst(shortPieces*m.opts.LongRow))
+		pieces := emit.AtLeastOne(sizeOp(loop.Div, loop.SizeConst(2*m.opts.Workers), emit.AtLeastOne(elements)))
+		return sizeOp(loop.Max, emit.CeilDiv(loop.SizeScalar(x.each), pieces), loop.SizeConst(max(m.opts.LongRow/2, 1)))
 	}
 	entries := loop.SizeExpr(loop.SizeLen{Buffer: x.entries})
 	bytes := loop.SizeConst(m.out.Buffers[x.lines].Elem.Size())
-	lines := atLeastOne(sizeOp(loop.Div, sizeOp(loop.Div, loop.SizeConst(maxPieceBytes/2), bytes), atLeastOne(width)))
+	lines := emit.AtLeastOne(sizeOp(loop.Div, sizeOp(loop.Div, loop.SizeConst(maxPieceBytes/2), bytes), emit.AtLeastOne(width)))
 	// 1 where warps take vectors of a line, else 0.
 	warps := sizeOp(loop.Mul, sizeOp(loop.Min, loop.SizeConst(1), sizeOp(loop.Div, width, loop.SizeConst(warp*wideColumns))), loop.SizeScalar(isVector))
 	least := sizeOp(loop.Add, loop.SizeConst(shortPieces*m.opts.LongRow), sizeOp(loop.Mul, warps, loop.SizeConst((longPieces-shortPieces)*m.opts.LongRow)))
-	return sizeOp(loop.Max, ceilDiv(entries, lines), least)
+	return sizeOp(loop.Max, emit.CeilDiv(entries, lines), least)
 }
-
-func atLeastOne(x loop.SizeExpr) loop.SizeExpr { return sizeOp(loop.Max, x, loop.SizeConst(1)) }
 
 // most is how many rows may be cut, and into how many pieces, or one more.
 func (x *pieceList) most() (rows, pieces loop.SizeExpr) {
 	if x.entries < 0 {
 		rows = sizeOp(loop.Mul, loop.SizeScalar(x.cut), loop.SizeScalar(x.n))
-		return rows, sizeOp(loop.Mul, rows, ceilDiv(loop.SizeScalar(x.each), loop.SizeScalar(x.length)))
+		return rows, sizeOp(loop.Mul, rows, emit.CeilDiv(loop.SizeScalar(x.each), loop.SizeScalar(x.length)))
 	}
 	whole := sizeOp(loop.Div, loop.SizeLen{Buffer: x.entries}, loop.SizeScalar(x.length))
 	// A row that is cut is longer than one piece: the last, shorter ones at most double them.
@@ -146,7 +145,7 @@ func (m *mapper) pieces(s *loop.Stage, t *lineNest, long *longList, byVectors, b
 	}
 	vectors := loop.SizeScalar(isVector)
 	add(sizeOp(loop.Mul, blocks(pieces), vectors), func() loop.Stage { return m.piecesByTeams(s, t, byVectors, long) })
-	add(sizeOp(loop.Mul, blocks(pieces), not(vectors)), func() loop.Stage { return m.piecesByTeams(s, t, byColumns, long) })
+	add(sizeOp(loop.Mul, blocks(pieces), emit.Not(vectors)), func() loop.Stage { return m.piecesByTeams(s, t, byColumns, long) })
 	add(blocks(rows), func() loop.Stage { return m.joinedPieces(s, t, byColumns, long) })
 }
 
@@ -188,44 +187,64 @@ func (m *mapper) piecesByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *l
 	return g.stage(s, "pieces_of_"+by.mapping)
 }
 
-// joinedPieces is the stage in which teams add up the pieces of rows.
+// joinedPieces is the stage in which blocks add up the pieces of rows: teams take neighbouring pieces each, and one adds up what
+// the teams have.
 func (m *mapper) joinedPieces(s *loop.Stage, t *lineNest, by lineTeams, long *longList) loop.Stage {
+	by.threads = m.opts.Threads
 	g := m.newLineFunc(s, by)
 	in := g.parameters(s)
 	b := g.Builder
 	x := g.pieceParameters(long.pieces, loop.ReadOnly)
 	rows, count := g.buffer(long.rows, loop.ReadOnly), g.buffer(long.count, loop.ReadOnly)
 	lines := g.buffer(long.pieces.lines, loop.ReadOnly)
+	d := fold{op: t.op, typ: t.elem()}
+	sums := b.Shared("sums", d.typ, int64(by.threads))
 	teams := g.rowTeams(g.scalar(by.lanes))
+	all := b.Let("teams_of_block", b.Mul(loop.Int(int64(by.threads/warp)), teams.count))
+	team := b.Let("team", b.Add(b.Mul(g.Warp(), teams.count), teams.member))
 	columns := in.Args[slices.Index(s.Func.Args, t.width)]
-	g.eachTile(teams, by, b.Let("longs", b.Load(count, loop.Int(0))), columns, func(place, start loop.Expr) {
+	longs := b.Let("longs", b.Load(count, loop.Int(0)))
+	tiles := b.Let("tiles", b.Div(b.Add(columns, b.Sub(teams.width, loop.Int(1))), teams.width))
+	g.inTurns(g.block(), b.Let("items", b.Mul(longs, tiles)), g.blocks(), func(i loop.Expr) {
+		place, tile := g.tileOf(i, longs, tiles)
 		w := m.newLineWork(s, g, t, &in, b.Let("row", b.Load(rows, place)))
-		w.take(by, start, teams.rank, teams.width, columns)
+		w.take(by, b.Let("start", b.Mul(tile, teams.width)), teams.rank, teams.width, columns)
 		w.run = func(n *loop.Inliner) {
 			n.Block(t.row.Body[:t.start])
 			w.begin(n)
 			outer := t.folded()
 			pieces := x.count(g, b.Sub(n.Expr(outer.Hi), n.Expr(outer.Lo)))
+			share := b.Let("share", b.Div(b.Add(pieces, b.Sub(all, loop.Int(1))), all))
 			first := b.Let("first", b.Load(x.first, place))
-			end := b.Let("end", b.Add(first, pieces))
-			at := b.Var("piece", first)
-			all := []int64{2 * unroll, 1}
+			at := b.Var("piece", b.Add(first, b.Mul(team, share)))
+			end := b.Let("end", b.Min(b.Add(at, share), b.Add(first, pieces)))
+			sum := b.Var("sum", d.identity())
+			turns := []int64{2 * unroll, 1}
 			if g.Quick {
-				all = all[1:]
+				turns = turns[1:]
 			}
-			for _, turns := range all {
-				b.While(b.Le(b.Add(at, loop.Int(turns)), end), func() {
+			for _, turn := range turns {
+				b.While(b.Le(b.Add(at, loop.Int(turn)), end), func() {
 					var parts []loop.Expr
-					for u := range turns {
+					for u := range turn {
 						parts = append(parts, b.Let("part", b.Load(lines, b.Add(b.Mul(b.Add(at, loop.Int(u)), columns), w.columns[0]))))
 					}
 					for _, part := range parts {
-						b.Assign(w.values[0], loop.NewBinary(t.op, w.values[0], part))
+						b.Assign(sum, loop.NewBinary(d.op, sum, part))
 					}
-					b.Assign(at, b.Add(at, loop.Int(turns)))
+					b.Assign(at, b.Add(at, loop.Int(turn)))
 				})
 			}
-			w.end(n)
+			slot := func(team loop.Expr) loop.Expr { return b.Add(b.Mul(team, teams.width), teams.rank) }
+			b.Store(sums, slot(team), sum)
+			b.Barrier(loop.BlockScope)
+			b.If(b.Eq(team, loop.Int(0)), func() {
+				b.For("other", loop.Int(0), all, func(other loop.Expr) {
+					b.Assign(w.values[0], loop.NewBinary(d.op, w.values[0], b.Load(sums, slot(other))))
+				})
+				w.end(n)
+			}, nil)
+			b.Barrier(loop.BlockScope) // the next row's sums come to lie there
 		}
 		b.Inline(s.Func, in)
 	})

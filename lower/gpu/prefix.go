@@ -1,6 +1,9 @@
 package gpu
 
-import "github.com/lacuna-sparse/lacuna/ir/loop"
+import (
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
+)
 
 // A running sum of N elements takes three grids (reduce, scan, apply: Sengupta et
 // al., Scan Primitives for GPU Computing, 2007): each block sums a tile of elements,
@@ -36,7 +39,7 @@ func (m *mapper) prefix(s *loop.Stage, x *loop.Prefix) {
 	p.sums = m.temp(s.Name+"_sums", p.elem)
 	n, tiles := loop.SizeScalar(p.n), loop.SizeScalar(p.tiles)
 	m.sizes(s.Name+"_tiles", []loop.ScalarLet{
-		{Scalar: p.n, Value: x.N}, {Scalar: p.tiles, Value: ceilDiv(n, loop.SizeConst(p.tile))},
+		{Scalar: p.n, Value: x.N}, {Scalar: p.tiles, Value: emit.CeilDiv(n, loop.SizeConst(p.tile))},
 	}, nil, []loop.Alloc{{Buffer: p.sums, Len: tiles}})
 	m.launch(s, "tile_sums", m.tileSums(&p), tiles)
 	m.launch(s, "sums_of_tiles", m.sumsOfTiles(&p), loop.SizeConst(1))

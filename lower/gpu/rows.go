@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
@@ -55,7 +56,7 @@ func (m *mapper) rows(s *loop.Stage) bool {
 		m.sizes(s.Name+"_blocks", []loop.ScalarLet{{Scalar: many, Value: m.blocksForRows(loop.SizeScalar(c.n), length)}}, nil, nil)
 		m.run(whole, sizeOp(loop.Mul, byBlock, sizeOp(loop.Min, loop.SizeScalar(c.n), loop.SizeConst(coop.MaxBlocks))))
 	}
-	return m.run(stage, sizeOp(loop.Mul, not(byBlock), blocks))
+	return m.run(stage, sizeOp(loop.Mul, emit.Not(byBlock), blocks))
 }
 
 // teamsOfRows emits the loop over n rows in which teams of 1<<log lanes take one after another.
@@ -106,7 +107,7 @@ const maxDoublings = 5
 
 // doublingsFor is the binary logarithm of the size of a team for loops of a mean length:
 // so many lanes that each has about two iterations, up to a warp.
-func doublingsFor(length loop.SizeExpr) loop.SizeExpr { return doublings(length, 3, maxDoublings) }
+func doublingsFor(length loop.SizeExpr) loop.SizeExpr { return emit.Doublings(length, 3, maxDoublings) }
 
 // meanLength is how many iterations the loops that can be shared have for an element,
 // on average: of a loop over positions it is told by the length of an array that is

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
@@ -88,7 +89,7 @@ func (m *mapper) sorted(s *loop.Stage, on loop.SizeExpr, others func()) bool {
 	if !x.emit() {
 		return false
 	}
-	m.when(not(loop.SizeScalar(x.sorts)), others)
+	m.when(emit.Not(loop.SizeScalar(x.sorts)), others)
 	return true
 }
 
@@ -118,18 +119,18 @@ func (x *scatter) emit() bool {
 // lets are the scalars that follow from the number of updates, and of elements.
 func (x *scatter) lets(updates loop.SizeExpr) []loop.ScalarLet {
 	one, n, elements := loop.SizeConst(1), loop.SizeScalar(x.n), loop.SizeScalar(x.elements)
-	fits := func(n loop.SizeExpr) loop.SizeExpr { return not(atLeast(n, keyLimit)) }
+	fits := func(n loop.SizeExpr) loop.SizeExpr { return emit.Not(emit.AtLeast(n, keyLimit)) }
 	var most loop.SizeExpr = loop.SizeConst(freeUpdates)
 	for _, id := range x.s.Bufs {
 		most = sizeOp(loop.Add, most, sizeOp(loop.Mul, loop.SizeConst(updatesPerElement), loop.SizeLen{Buffer: id}))
 	}
-	spare := not(sizeOp(loop.Min, one, sizeOp(loop.Div, n, most)))
-	sorts := sizeOp(loop.Mul, sizeOp(loop.Mul, x.on, atLeast(n, x.m.opts.Scatter)), sizeOp(loop.Mul, spare, sizeOp(loop.Mul, fits(n), fits(elements))))
+	spare := emit.Not(sizeOp(loop.Min, one, sizeOp(loop.Div, n, most)))
+	sorts := sizeOp(loop.Mul, sizeOp(loop.Mul, x.on, emit.AtLeast(n, x.m.opts.Scatter)), sizeOp(loop.Mul, spare, sizeOp(loop.Mul, fits(n), fits(elements))))
 	lets := []loop.ScalarLet{
 		{Scalar: x.n, Value: updates},
 		{Scalar: x.elements, Value: loop.SizeLen{Buffer: x.s.Bufs[x.fold.store.Buf]}},
 		{Scalar: x.sorts, Value: sorts},
-		{Scalar: x.foldTiles, Value: ceilDiv(n, loop.SizeConst(x.foldTile()))},
+		{Scalar: x.foldTiles, Value: emit.CeilDiv(n, loop.SizeConst(x.foldTile()))},
 	}
 	keys := loop.SizeExpr(elements)
 	if !x.always {

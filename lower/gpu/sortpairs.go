@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
@@ -71,11 +72,11 @@ func (p *pairSort) lets(keys, on loop.SizeExpr) []loop.ScalarLet {
 	few := sizeOp(loop.Min, one, sizeOp(loop.Div, sizeOp(loop.Mul, con(groupUpdates), keys), sizeOp(loop.Max, one, n)))
 	needed := sizeOp(loop.Max, con(0), sizeOp(loop.Sub, bits, sizeOp(loop.Mul, con(groupBits), few)))
 	lets := []loop.ScalarLet{
-		{Scalar: p.tiles, Value: sizeOp(loop.Mul, on, ceilDiv(n, con(p.tile())))},
+		{Scalar: p.tiles, Value: sizeOp(loop.Mul, on, emit.CeilDiv(n, con(p.tile())))},
 		{Scalar: p.bits, Value: bitsFor(keys)},
-		{Scalar: p.passCount, Value: ceilDiv(needed, eight)},
+		{Scalar: p.passCount, Value: emit.CeilDiv(needed, eight)},
 		{Scalar: p.group, Value: sizeOp(loop.Max, con(0), sizeOp(loop.Sub, bits, sizeOp(loop.Mul, eight, count)))},
-		{Scalar: p.width, Value: ceilDiv(sizeOp(loop.Sub, bits, group), sizeOp(loop.Max, one, count))},
+		{Scalar: p.width, Value: emit.CeilDiv(sizeOp(loop.Sub, bits, group), sizeOp(loop.Max, one, count))},
 		{Scalar: p.odd, Value: sizeOp(loop.Sub, count, sizeOp(loop.Mul, con(2), sizeOp(loop.Div, count, con(2))))},
 		{Scalar: p.cells, Value: sizeOp(loop.Mul, loop.SizeScalar(p.tiles), powerOf2(width, digitBits))},
 	}
@@ -84,21 +85,21 @@ func (p *pairSort) lets(keys, on loop.SizeExpr) []loop.ScalarLet {
 		lets = append(lets,
 			loop.ScalarLet{Scalar: p.active[i], Value: sizeOp(loop.Min, one, sizeOp(loop.Max, con(0), sizeOp(loop.Add, number, one)))},
 			loop.ScalarLet{Scalar: p.shift[i], Value: sizeOp(loop.Add, group, sizeOp(loop.Mul, number, width))},
-			loop.ScalarLet{Scalar: p.first[i], Value: not(sizeOp(loop.Min, one, sizeOp(loop.Max, con(0), number)))})
+			loop.ScalarLet{Scalar: p.first[i], Value: emit.Not(sizeOp(loop.Min, one, sizeOp(loop.Max, con(0), number)))})
 	}
 	return lets
 }
 
 // bitsFor is how many bits the numbers below n, at most 2^32, have.
 func bitsFor(n loop.SizeExpr) loop.SizeExpr {
-	return doublings(sizeOp(loop.Max, loop.SizeConst(0), sizeOp(loop.Sub, n, loop.SizeConst(1))), 1, 32)
+	return emit.Doublings(sizeOp(loop.Max, loop.SizeConst(0), sizeOp(loop.Sub, n, loop.SizeConst(1))), 1, 32)
 }
 
 // powerOf2 is 2 to a power of at most most.
 func powerOf2(log loop.SizeExpr, most int64) loop.SizeExpr {
 	var x loop.SizeExpr = loop.SizeConst(1)
 	for k := int64(1); k <= most; k++ {
-		x = sizeOp(loop.Mul, x, sizeOp(loop.Add, loop.SizeConst(1), atLeast(log, k)))
+		x = sizeOp(loop.Mul, x, sizeOp(loop.Add, loop.SizeConst(1), emit.AtLeast(log, k)))
 	}
 	return x
 }
@@ -108,7 +109,7 @@ func (p *pairSort) allocs() []loop.Alloc {
 	on := sizeOp(loop.Min, loop.SizeConst(1), loop.SizeScalar(p.tiles))
 	n := sizeOp(loop.Mul, on, loop.SizeScalar(p.n))
 	several := func(passes int64) loop.SizeExpr {
-		return sizeOp(loop.Mul, n, atLeast(loop.SizeScalar(p.passCount), passes))
+		return sizeOp(loop.Mul, n, emit.AtLeast(loop.SizeScalar(p.passCount), passes))
 	}
 	return []loop.Alloc{
 		{Buffer: p.keys[0], Len: n}, {Buffer: p.keys[1], Len: several(1)},

@@ -1,6 +1,9 @@
 package gpu
 
-import "github.com/lacuna-sparse/lacuna/ir/loop"
+import (
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
+)
 
 // fewElements is how many elements of a domain are not enough threads.
 const fewElements = 1 << 14
@@ -23,8 +26,8 @@ func (m *mapper) updates(s *loop.Stage) bool {
 	if l == nil || !storesAtRead(l) {
 		return false
 	}
-	few := not(atLeast(loop.SizeScalar(m.cuts[s.Partition].n), fewElements))
-	many := not(few)
+	few := emit.Not(emit.AtLeast(loop.SizeScalar(m.cuts[s.Partition].n), fewElements))
+	many := emit.Not(few)
 	done := false
 	m.when(few, func() { done = m.atomics(flat) || m.attempt((*mapper).extremes, flat) })
 	if done {

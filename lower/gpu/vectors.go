@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
@@ -43,7 +44,7 @@ func wholeVectors(s *loop.Stage, strides []loop.VarID) loop.SizeExpr {
 	for _, id := range strides {
 		x := loop.SizeExpr(loop.SizeScalar(argOf(s, id)))
 		rest := sizeOp(loop.Sub, x, sizeOp(loop.Mul, sizeOp(loop.Div, x, loop.SizeConst(wideColumns)), loop.SizeConst(wideColumns)))
-		all = sizeOp(loop.Mul, all, not(sizeOp(loop.Min, rest, loop.SizeConst(1))))
+		all = sizeOp(loop.Mul, all, emit.Not(sizeOp(loop.Min, rest, loop.SizeConst(1))))
 	}
 	return all
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 )
 
 // Rows that are longer than a warp needs to read several elements by each lane, and too few to
@@ -21,9 +22,9 @@ const (
 // blocksForRows is 1 where blocks are to take rows of a mean length, else 0.
 func (m *mapper) blocksForRows(rows, length loop.SizeExpr) loop.SizeExpr {
 	from := func(part int64) loop.SizeExpr {
-		return atLeast(length, max(m.opts.LongRow*int64(m.opts.Threads)/part, 1))
+		return emit.AtLeast(length, max(m.opts.LongRow*int64(m.opts.Threads)/part, 1))
 	}
-	few := not(atLeast(rows, fewerRows+1))
+	few := emit.Not(emit.AtLeast(rows, fewerRows+1))
 	return sizeOp(loop.Mul, from(wholeRow), sizeOp(loop.Max, few, from(longestRow)))
 }
 

@@ -55,7 +55,7 @@ var allowed = map[string][]string{
 	"lower/emit":                   {"ir", "ir/loop", "tensor"},
 	"lower/level":                  {"ir", "ir/loop", "lower/emit", "tensor"},
 	"lower/gpu/coop":               {"ir/loop", "ir/loop/lib", "lower/emit"},
-	"lower/gpu":                    {"internal/cost", "ir", "ir/loop", "ir/loop/lib", "lower/gpu/coop"},
+	"lower/gpu":                    {"internal/cost", "ir", "ir/loop", "ir/loop/lib", "lower/emit", "lower/gpu/coop"},
 	"lower/convert":                {"internal/cost", "ir", "ir/loop", "lower/emit", "lower/prim", "tensor", "lower/gpu/coop"},
 	"lower/scalar":                 {"ir", "ir/loop", "ir/loop/lib", "lower/emit", "tensor"},
 	"lower/fold":                   {"ir", "ir/loop", "lower/emit", "lower/scalar", "lower/gpu/coop"},
