@@ -17,13 +17,14 @@ import (
 	"github.com/lacuna-sparse/lacuna/ops"
 	"github.com/lacuna-sparse/lacuna/tensor"
 	"github.com/lacuna-sparse/lacuna/tensor/file"
+	"github.com/lacuna-sparse/lacuna/tensor/from"
 	"github.com/lacuna-sparse/lacuna/tensor/interop"
 )
 
 // TestZeroValues calls every exported function that takes a tensor, and every method of every exported type on its zero
 // value and, if it has an error to return, on a nil pointer, with zero arguments: nothing panics, and no error calls itself an internal one.
 func TestZeroValues(t *testing.T) {
-	for _, dir := range []string{".", "tensor", "tensor/interop", "ops", "tensor/file"} {
+	for _, dir := range []string{".", "tensor", "tensor/from", "tensor/interop", "ops", "tensor/file"} {
 		listed := map[string]bool{}
 		for _, v := range zeroTypes[dir] {
 			name, _, _ := strings.Cut(reflect.TypeOf(v).Elem().Name(), "[") // without type arguments
@@ -180,6 +181,7 @@ var zeroTypes = map[string][]any{
 		new(tensor.Fibre[float64]), new(tensor.Format), new(tensor.FormatError), new(tensor.Indices), new(tensor.LevelFlags), new(tensor.LevelKind), new(tensor.LevelType),
 		new(tensor.ParseError), new(tensor.Parts), new(tensor.PhysicalKind), new(tensor.Pooled), new(tensor.Property), new(tensor.Scalar),
 		new(tensor.Statistics), new(tensor.Structure), new(tensor.Tensor), new(tensor.Window)},
+	"tensor/from":    {new(from.Builder[float64])},
 	"tensor/interop": {new(interop.MLIR), new(interop.TACO)},
 	"ops":            {new(ops.Error), new(ops.Range)},
 	"tensor/file":    {new(file.File), new(file.FileError), new(file.Kind), new(file.Slices)},

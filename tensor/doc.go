@@ -44,7 +44,8 @@
 // Tensors are immutable after construction and may share arrays. The slices
 // that [View] returns alias the stored memory: read them, never write them. Memory
 // that is not Go's own, such as that of a mapped file, is a [Foreign], which lives
-// as long as an array lies in it.//
+// as long as an array lies in it.
+//
 // # Files
 //
 //	tensor.go         Tensor and Level; array.go: typed memory; dtype.go, scalar.go, half.go: element types and values

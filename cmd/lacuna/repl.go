@@ -46,7 +46,7 @@ type kept struct {
 
 func (k kept) String() string { return k.name }
 
-// Load implements source.
+// Load implements operand.Source.
 func (k kept) Load(ctx context.Context, _ *cli.Env, q operand.Qualifiers, fill *tensor.Scalar) (*tensor.Tensor, error) {
 	if q.OfFile() || q.DType.Valid() || fill != nil {
 		return nil, cli.Usagef("%s is in memory: it takes a format, but no type or option; write a program, such as B(i) = f32(%s(i))", k.name, k.name)

@@ -92,7 +92,7 @@ func (d *dense) mark(u *Use, level int, word, at loop.Expr) {
 	}, nil)
 }
 
-// drain walks the bitmaps from the top and clears what it has read.
+// Drain walks the bitmaps from the top and clears what it has read.
 func (d *dense) Drain(u *Use, visit func(p, key loop.Expr)) loop.Expr {
 	b := u.B
 	n := b.Var("n_"+d.Tensor.Name, loop.Int(0))

@@ -124,7 +124,7 @@ const smallBlock = 512
 const minUnzeroed = 16 << 10
 
 // Temporary returns a block of at least one byte, whose bytes are zero if
-// clear is asked for and Anything otherwise.
+// fill is Zeroed, and anything otherwise.
 func (a *Allocator) Temporary(bytes int64, fill Fill) (Temporary, error) {
 	size := Padded(bytes)
 	if size > maxPooled {

@@ -26,7 +26,7 @@ type Cut struct {
 // Whole is a domain in one chunk.
 func Whole(n int64) Cut { return Cut{N: n, Chunks: 1, step: n} }
 
-// Weights are elements of an integer type.
+// Weights are the rising sums of the weights of N elements, N+1 of them, of an integer type.
 type Weights struct {
 	Ptr  unsafe.Pointer
 	Len  int64

@@ -28,9 +28,9 @@ type Watcher struct {
 
 // Run is to be stopped when its context is done.
 type Run struct {
-	Context context.Context
-	Stop    *atomic.Uint32
-	at      int // in Watcher.runs
+	Context context.Context // that may end
+	Stop    *atomic.Uint32  // set then, as long as the run does not end
+	at      int             // in Watcher.runs
 }
 
 // Add starts to watch a run.

@@ -2,6 +2,7 @@ package from
 
 import (
 	"math"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
 	"github.com/lacuna-sparse/lacuna/tensor/internal/column"
@@ -119,7 +120,7 @@ func (b *Builder[T]) build(shape []int64, opts []tensor.Option) (*tensor.Tensor,
 	if shape == nil {
 		shape = b.shape
 	}
-	if len(shape) != len(b.shape) {
+	if len(shape) != len(b.shape) || len(shape) > 0 && slices.Min(shape) < 0 {
 		return tensor.FromCoords(shape, b.format, b.coords, tensor.ArrayOf(b.values)) // which says so
 	}
 	for axis, n := range b.shape {

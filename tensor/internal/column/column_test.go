@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestSortedPermutation compares with a stable sort: keys in any order and in runs, near each other and far apart, one and several.
-func TestSortedPermutation(t *testing.T) {
+// TestSort compares with a stable sort: keys in any order and in runs, near each other and far apart, one and several.
+func TestSort(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 1))
 	for _, c := range []struct {
 		n, columns, runs int // runs 0: in any order

@@ -19,14 +19,14 @@ import (
 
 // Env is what every command needs from its surroundings.
 type Env struct {
-	// Stdout is where results go; stderr has what is said beside them.
+	// Stdout is where results go; Stderr has what is said beside them.
 	Stdout *bufio.Writer
 	Stderr io.Writer
 	// told are the notes and warnings that have been printed.
 	told sync.Map
-	// Quiet leaves warnings out; hushed leaves out notes too, as another process says them.
+	// Quiet leaves warnings out; Hushed leaves out notes too, as another process says them.
 	Quiet, Hushed bool
-	// Terminal says that stderr is a terminal, where progress is shown.
+	// Terminal says that Stderr is a terminal, where progress is shown.
 	Terminal bool
 	// shown are the tasks whose progress is.
 	shown sync.Map
@@ -34,7 +34,7 @@ type Env struct {
 	MaxBytes byteCount
 }
 
-// NewEnv is that of a process which prints there.
+// NewEnv is the Env of a process which prints to stdout and stderr.
 func NewEnv(stdout, stderr io.Writer) *Env {
 	a := &Env{Stdout: bufio.NewWriter(stdout), Stderr: stderr}
 	if f, ok := stderr.(*os.File); ok {

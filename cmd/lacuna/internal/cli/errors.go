@@ -30,7 +30,7 @@ type usageError struct{ msg string }
 // Error implements error.
 func (e *usageError) Error() string { return e.msg }
 
-// Usagef is the error of such a command line.
+// Usagef is the error of a command line that makes no sense.
 func Usagef(format string, args ...any) error {
 	return &usageError{fmt.Sprintf(format, args...)}
 }

@@ -120,10 +120,10 @@ func (g *generator) check() error {
 	return nil
 }
 
-// String implements source.
+// String implements Source.
 func (g *generator) String() string { return g.text }
 
-// Load implements source.
+// Load implements Source.
 func (g *generator) Load(ctx context.Context, a *cli.Env, q Qualifiers, fill *tensor.Scalar) (*tensor.Tensor, error) {
 	if q.OfFile() {
 		return nil, cli.Usagef("%s is no file: it takes a format and a type only", g.text)

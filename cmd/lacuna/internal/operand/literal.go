@@ -13,10 +13,10 @@ import (
 // matrix.
 type literal string
 
-// String implements source.
+// String implements Source.
 func (l literal) String() string { return string(l) }
 
-// Load implements source.
+// Load implements Source.
 func (l literal) Load(ctx context.Context, _ *cli.Env, q Qualifiers, fill *tensor.Scalar) (*tensor.Tensor, error) {
 	text := strings.TrimSpace(string(l))
 	bracketed := strings.HasPrefix(text, "[")

@@ -27,10 +27,10 @@ type Source interface {
 // DiskFile is a source on disk: its path.
 type DiskFile string
 
-// String implements source.
+// String implements Source.
 func (f DiskFile) String() string { return string(f) }
 
-// Load implements source by reading the file.
+// Load implements Source by reading the file.
 func (f DiskFile) Load(ctx context.Context, a *cli.Env, q Qualifiers, fill *tensor.Scalar) (*tensor.Tensor, error) {
 	opts := q.Options()
 	if fill != nil {
