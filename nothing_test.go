@@ -17,7 +17,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ops"
 	"github.com/lacuna-sparse/lacuna/tensor"
 	"github.com/lacuna-sparse/lacuna/tensor/file"
-	"github.com/lacuna-sparse/lacuna/tensor/from"
+	tensorfrom "github.com/lacuna-sparse/lacuna/tensor/from"
 	"github.com/lacuna-sparse/lacuna/tensor/interop"
 )
 
@@ -181,7 +181,7 @@ var zeroTypes = map[string][]any{
 		new(tensor.Fibre[float64]), new(tensor.Format), new(tensor.FormatError), new(tensor.Indices), new(tensor.LevelFlags), new(tensor.LevelKind), new(tensor.LevelType),
 		new(tensor.ParseError), new(tensor.Parts), new(tensor.PhysicalKind), new(tensor.Pooled), new(tensor.Property), new(tensor.Scalar),
 		new(tensor.Statistics), new(tensor.Structure), new(tensor.Tensor), new(tensor.Window)},
-	"tensor/from":    {new(from.Builder[float64])},
+	"tensor/from":    {new(tensorfrom.Builder[float64])},
 	"tensor/interop": {new(interop.MLIR), new(interop.TACO)},
 	"ops":            {new(ops.Error), new(ops.Range)},
 	"tensor/file":    {new(file.File), new(file.FileError), new(file.Kind), new(file.Slices)},
