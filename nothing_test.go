@@ -181,7 +181,7 @@ var zeroTypes = map[string][]any{
 		new(tensor.Fibre[float64]), new(tensor.Format), new(tensor.FormatError), new(tensor.Indices), new(tensor.LevelFlags), new(tensor.LevelKind), new(tensor.LevelType),
 		new(tensor.ParseError), new(tensor.Parts), new(tensor.PhysicalKind), new(tensor.Pooled), new(tensor.Property), new(tensor.Scalar),
 		new(tensor.Statistics), new(tensor.Structure), new(tensor.Tensor), new(tensor.Window)},
-	"tensor/from":    {new(tensorfrom.Builder[float64])},
+	"tensor/from":    {new(tensorfrom.Builder[float64]), new(tensorfrom.Names)},
 	"tensor/interop": {new(interop.MLIR), new(interop.TACO)},
 	"ops":            {new(ops.Error), new(ops.Range)},
 	"tensor/file":    {new(file.File), new(file.FileError), new(file.Kind), new(file.Slices)},
