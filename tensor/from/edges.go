@@ -20,8 +20,13 @@ type Names struct {
 // Len is how many names there are.
 func (n *Names) Len() int { return len(n.list) }
 
-// Name is the name with a number. Like a slice the dictionary must be indexed within its length.
-func (n *Names) Name(i int64) string { return n.list[i] }
+// Name is the name with a number, "" if no name has it.
+func (n *Names) Name(i int64) string {
+	if i < 0 || i >= int64(len(n.list)) {
+		return ""
+	}
+	return n.list[i]
+}
 
 // String is all names in the order of their numbers, as a slice of them prints.
 func (n *Names) String() string { return fmt.Sprint(n.list) }
