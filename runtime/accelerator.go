@@ -411,7 +411,7 @@ func (g *gridRun) stage(number int) error {
 func (g *gridRun) eval(st *stagePlan, what sizeOf, c *sizeCode) (int64, error) {
 	s := g.s
 	g.err = nil
-	v, fault := c.eval(s.stack, s.scalars, s.mem, s.plan.program.Buffers, g)
+	v, fault := c.eval(s.stack, s.scalars, s.mem, s.plan.program.Buffers, g.fetch)
 	switch {
 	case g.err != nil:
 		return 0, g.err

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -41,8 +42,7 @@ func hintProgram(t testing.TB) *loop.Program {
 	return p
 }
 
-// A hint is the element of what follows from an array that is the run's own or stays, for which runs wait until they know it; it is the other value for
-// what others may change, and for what comes in line after the work that makes it.
+// A hint is the element, which runs wait for until they know it of an array that stays, and each time of one that others may write.
 func TestHints(t *testing.T) {
 	e := newSimulated(simulatedMemory)
 	x, err := e.Compile(t.Context(), forEngine(e, hintProgram(t)))
@@ -85,15 +85,26 @@ func TestHints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 3 {
-		if got := run(Memory{Len: 3, On: foreign}, Options{}); got != 99 {
-			t.Errorf("of what others may change: %d, want 99", got)
+	for _, list := range [][]int64{{4, 7, 2}, {4, 7, 2}, {9, 7, 2}, {1, 2, 3}} {
+		q, err := e.queue(t.Context())
+		if err != nil {
+			t.Fatal(err)
 		}
+		if err := q.upload(there.On.at.at, MemoryOf(list).Ptr, 24); err != nil {
+			t.Fatal(err)
+		}
+		q.close()
+		if got, want := run(Memory{Len: 3, On: foreign}, Options{}), slices.Max(list); got != want {
+			t.Errorf("of what others may write, %v: %d, want %d", list, got, want)
+		}
+	}
+	if got := run(Memory{Len: 0, On: foreign}, Options{}); got != 0 {
+		t.Errorf("of nothing: %d, want 0", got)
 	}
 	var under Underway
 	o := Options{Resident: true, Sure: true, Underway: &under}
 	for range 3 {
-		if got := run(there, o); got != 7 {
+		if got := run(here, o); got != 7 {
 			t.Errorf("under way: %d, want 7", got)
 		}
 	}

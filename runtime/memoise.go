@@ -179,18 +179,6 @@ func (g *gridRun) recalled(id loop.BufferID, n int64) bool {
 	return true
 }
 
-// hints reports whether the run may wait for elements of a buffer that decide how something is computed. For what follows from
-// an array that stays it waits twice at most. It does not for what another run is still computing, to which it comes in line, nor where it
-// would have to each time, as others may write the array. All of these are the same in each run of a program on such arrays, so that its results are.
-func (g *gridRun) hints(id loop.BufferID) bool {
-	l := &g.x.grid.memoisable
-	if len(l.parts) == 0 || l.buffer[id] < 0 {
-		return false
-	}
-	r := g.s.mem[l.parts[l.buffer[id]].input].On
-	return r == nil || r.device != g.x.grid.device || !r.at.foreign && (g.under == nil || r.at.under != g.under)
-}
-
 // lasting is the block of a buffer that stays as it is after the run, nil of others.
 func (g *gridRun) lasting(id loop.BufferID) *residentBlock {
 	if r := g.s.mem[id].On; r != nil {

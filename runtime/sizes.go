@@ -91,17 +91,12 @@ func (c *sizeCode) emit(e loop.SizeExpr, height int) {
 // sizeFault says why a size has no value; "" means it has one.
 type sizeFault string
 
-// elements are those of buffers that are not in this process's memory.
-type elements interface {
-	// fetch reads one.
-	fetch(id loop.BufferID, i int64) (v int64, ok bool)
-	// hints reports whether hints are read from a buffer.
-	hints(id loop.BufferID) bool
-}
+// fetch reads an element of a buffer that is not in this process's memory.
+type fetch func(id loop.BufferID, i int64) (v int64, ok bool)
 
 // eval runs the code. The stack has at least depth words. Elements are read from
-// mem, or from elsewhere if that is not nil.
-func (c *sizeCode) eval(stack, scalars []int64, mem []Memory, buffers []loop.Buffer, elsewhere elements) (int64, sizeFault) {
+// mem, or by elsewhere if that is not nil.
+func (c *sizeCode) eval(stack, scalars []int64, mem []Memory, buffers []loop.Buffer, elsewhere fetch) (int64, sizeFault) {
 	top := -1
 	for _, s := range c.steps {
 		switch s.do {
@@ -120,7 +115,7 @@ func (c *sizeCode) eval(stack, scalars []int64, mem []Memory, buffers []loop.Buf
 		case load, hint:
 			if s.do == hint {
 				top--
-				if i := stack[top]; i < 0 || i >= mem[s.arg].Len || elsewhere != nil && !elsewhere.hints(loop.BufferID(s.arg)) {
+				if i := stack[top]; i < 0 || i >= mem[s.arg].Len {
 					stack[top] = stack[top+1]
 					continue
 				}
@@ -131,7 +126,7 @@ func (c *sizeCode) eval(stack, scalars []int64, mem []Memory, buffers []loop.Buf
 			}
 			v, ok := int64(0), false
 			if elsewhere != nil {
-				v, ok = elsewhere.fetch(loop.BufferID(s.arg), i)
+				v, ok = elsewhere(loop.BufferID(s.arg), i)
 			} else {
 				v, ok = loadInt(m, buffers[s.arg].Elem, i)
 			}

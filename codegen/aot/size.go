@@ -76,6 +76,8 @@ func mapSize(e loop.SizeExpr, scalar func(loop.ScalarID) loop.SizeExpr, buffer f
 		return scalar(loop.ScalarID(e))
 	case *loop.SizeLoad:
 		return &loop.SizeLoad{Buffer: buffer(e.Buffer), Index: mapSize(e.Index, scalar, buffer)}
+	case *loop.SizeHint:
+		return mapSize(e.Else, scalar, buffer) // nothing is known of earlier runs
 	case loop.SizeLen:
 		return loop.SizeLen{Buffer: buffer(e.Buffer)}
 	case *loop.SizeOp:

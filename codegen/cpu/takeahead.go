@@ -27,11 +27,36 @@ const takenAhead = 24
 
 // takes finds what the iterations of a loop should ask for: elements of buffers, in terms of the loop's variable.
 func (k *kernel) takes(s *loop.For) []fetch {
-	last := k.lastTaken(s)
-	if s.Independent || last == nil || !isStraight(s.Body) {
+	if s.Independent || !isStraight(s.Body) {
 		return nil
 	}
-	later := &later{k: k, of: s, inside: map[loop.VarID]loop.Expr{}, stored: map[loop.BufID]bool{},
+	if k.parts != nil {
+		if all := k.endOfParts(s); all != nil {
+			if list := k.takesBefore(s, all, declaredIn(k.parts.Body)); list != nil {
+				return list
+			}
+		}
+	}
+	if own := k.fixed(s.Hi); own != nil {
+		return k.takesBefore(s, own, nil)
+	}
+	return nil
+}
+
+func declaredIn(body []loop.Stmt) map[loop.VarID]bool {
+	set := map[loop.VarID]bool{}
+	loop.WalkStmts(body, func(s loop.Stmt) {
+		if id, ok := loop.Declared(s); ok {
+			set[id] = true
+		}
+	})
+	return set
+}
+
+// takesBefore is takes where iterations up to an end may be looked at, in which some variables have other values.
+func (k *kernel) takesBefore(s *loop.For, end loop.Expr, other map[loop.VarID]bool) []fetch {
+	last := loop.NewBinary(loop.Sub, end, loop.Int(1))
+	later := &later{k: k, of: s, inside: map[loop.VarID]loop.Expr{}, other: other, stored: map[loop.BufID]bool{},
 		at: loop.NewBinary(loop.Min, loop.NewBinary(loop.Add, &loop.Ref{Var: s.Var, Typ: loop.I64}, loop.Int(takenAhead)), last)}
 	for _, s := range s.Body {
 		switch s := s.(type) {
@@ -120,6 +145,7 @@ type later struct {
 	of     *loop.For
 	at     loop.Expr                // that iteration
 	inside map[loop.VarID]loop.Expr // the constants of the body
+	other  map[loop.VarID]bool      // variables from outside of it that may have another value then
 	stored map[loop.BufID]bool      // the buffers it stores to, whose elements may be others then
 	terms  int                      // written so far
 }
@@ -142,7 +168,7 @@ func (l *later) expr(e loop.Expr) (at loop.Expr, reads, ok bool) {
 		if value, inside := l.inside[e.Var]; inside {
 			return l.expr(value)
 		}
-		return e, false, !l.k.IsMutable(e.Var)
+		return e, false, !l.k.IsMutable(e.Var) && !l.other[e.Var]
 	case *loop.Load:
 		if l.stored[e.Buf] {
 			return nil, false, false
@@ -160,26 +186,6 @@ func (l *later) expr(e loop.Expr) (at loop.Expr, reads, ok bool) {
 	return nil, false, false
 }
 
-// lastTaken is the last iteration of a loop or, if that is one of the loops over parts of a range that a while goes through, of all that are left, each of
-// which follows the one before; nil if nobody knows:
-//
-//	while p < all {
-//	  let begin: i64 = p
-//	  let end: i64 = min(…, all)
-//	  for q = begin to end { … }
-//	  p = end
-//	}
-func (k *kernel) lastTaken(s *loop.For) loop.Expr {
-	end := k.fixed(s.Hi)
-	if k.parts != nil {
-		end = k.endOfParts(s)
-	}
-	if end == nil {
-		return nil
-	}
-	return loop.NewBinary(loop.Sub, end, loop.Int(1))
-}
-
 // fixed is an expression if it is a number or a variable that does not change, else nil.
 func (k *kernel) fixed(e loop.Expr) loop.Expr {
 	switch r := e.(type) {
@@ -193,22 +199,29 @@ func (k *kernel) fixed(e loop.Expr) loop.Expr {
 	return nil
 }
 
-// endOfParts is where the range ends whose parts loops like s in the while around it go through; where it is none, the end of s.
+// endOfParts is where the range ends whose parts loops like s in the while around it go through, each of
+// which follows the one before; nil if it is none:
+//
+//	while p < all {
+//	  let begin: i64 = p
+//	  let end: i64 = min(…, all)
+//	  for q = begin to end { … }
+//	  p = end
+//	}
 func (k *kernel) endOfParts(s *loop.For) loop.Expr {
-	own := k.fixed(s.Hi)
 	cond, ok := k.parts.Cond.(*loop.Binary)
 	hi, isRefOf := s.Hi.(*loop.Ref)
 	if !ok || !isRefOf || cond.Op != loop.Lt {
-		return own
+		return nil
 	}
 	p, ok := cond.X.(*loop.Ref)
 	all := k.fixed(cond.Y)
 	end, isMin := k.lets[hi.Var].(*loop.Binary)
 	if !ok || all == nil || !isMin || end.Op != loop.Min || !sameFixed(end.Y, all) && !sameFixed(end.X, all) {
-		return own
+		return nil
 	}
 	if begin, ok := s.Lo.(*loop.Ref); !ok || begin.Var != p.Var && !isRef(k.lets[begin.Var], p.Var) {
-		return own
+		return nil
 	}
 	assigned, here, goesOn := 0, false, false
 	for _, statement := range k.parts.Body {
@@ -225,7 +238,7 @@ func (k *kernel) endOfParts(s *loop.For) loop.Expr {
 		}
 	})
 	if !goesOn || assigned != 1 {
-		return own
+		return nil
 	}
 	return all
 }

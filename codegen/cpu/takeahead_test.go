@@ -43,6 +43,7 @@ func TestAsksToWrite(t *testing.T) {
 		{"rows of all entries", row, column, "1", "out[at] = vals[q]", 2, true},
 		{"the bound first", "min(n, i64(pos[i + 1]))", column, "1", "out[at] = vals[q]", 2, true},
 		{"each row by itself", "i64(pos[i + 1])", column, "1", "out[at] = vals[q]", 2, false},
+		{"buckets of the part", row, "j + begin", "1", "out[at] = vals[q]", 2, false},
 		{"one array", row, column, "1", "out[q] = vals[q]", 1, true},
 		{"a place that is nobody's counter", row, column, "1", "out[at + 1] = vals[q]", 1, true},
 		{"buckets in order", row, "q + shift", "1", "out[at] = vals[q]", 0, false},

@@ -204,9 +204,8 @@ type SizeLoad struct {
 	Index  SizeExpr
 }
 
-// SizeHint is element Index of an integer buffer where an engine may wait for it once and
-// then knows it for all runs on the same arrays, as of what symbolic stages compute; elsewhere, and
-// where the buffer has no such element, it is Else. So it may decide how something is computed, never what.
+// SizeHint is element Index of an integer buffer, or Else where the buffer has no such element. It decides how something is
+// computed, never what: what runs a program without an engine, such as a launcher of its kernels, may take Else.
 type SizeHint struct {
 	Buffer      BufferID
 	Index, Else SizeExpr

@@ -173,8 +173,7 @@ func (w *costWalk) trips(st *ir.Forall) (steps, inside float64) {
 		return steps, inside
 	}
 	set := w.alg.StmtSet(st.Body, dryLeaves{w.alg, st.Index, w.at, w.converted, w.sizes})
-	switch {
-	case set.IsAll():
+	if set.IsAll() {
 		return steps, inside
 	}
 	w.cut = true

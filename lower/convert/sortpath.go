@@ -152,7 +152,7 @@ func (d *Data) cache() int64 {
 func (d *Data) farBuckets(buckets int64) int64 {
 	const ends = 2 * 64
 	room := d.cache() / 2
-	if d.Threads == 1 || d.Threads > 1 && d.Entries >= chunksPerThread*int64(d.Threads)*buckets {
+	if d.Threads == 1 || d.Threads > 1 && d.Entries/(chunksPerThread*int64(d.Threads)) >= buckets {
 		room = max(room, min(d.Shared, mostShared))
 	}
 	return room / ends

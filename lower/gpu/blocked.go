@@ -43,7 +43,7 @@ func (m *mapper) blocked(s *loop.Stage) bool {
 	on, narrow := m.scalar(s.Name+"_blocked"), m.scalar(s.Name+"_narrow")
 	elements := sizeOp(loop.Mul, n, columns)
 	pays := sizeOp(loop.Mul, emit.AtLeast(elements, m.opts.Blocked), emit.AtLeast(depth, leastDepth))
-	enough := sizeOp(loop.Min, loop.SizeConst(1), sizeOp(loop.Div, elements, sizeOp(loop.Mul, loop.SizeConst(elementsForDepth), emit.AtLeastOne(depth))))
+	enough := sizeOp(loop.Min, loop.SizeConst(1), sizeOp(loop.Div, sizeOp(loop.Div, elements, loop.SizeConst(elementsForDepth)), emit.AtLeastOne(depth)))
 	m.sizes(s.Name+"_blocks", []loop.ScalarLet{
 		{Scalar: on, Value: sizeOp(loop.Mul, pays, enough)},
 		{Scalar: narrow, Value: emit.Not(emit.AtLeast(columns, narrowBlock.size[ofColumns]+1))},
@@ -134,7 +134,7 @@ func (m *mapper) blockedProduct(s *loop.Stage) (*blockedProduct, bool) {
 		return nil, false
 	} else if last := len(p.over.Body) - 1; last < 0 || !only(p.over.Body[:last], isValue) {
 		return nil, false
-	} else if p.line, ok = p.over.Body[last].(*loop.For); !ok {
+	} else if p.line, ok = p.over.Body[last].(*loop.For); !ok || !t.lines[p.line] {
 		return nil, false
 	}
 	if !overDimension(s.Func, p.over) || !only(t.row.Body[:t.start], isValue) {

@@ -81,6 +81,7 @@ func TestBlocked(t *testing.T) {
 		{"read for both", denseProduct, "Q_vals[q]", "Q_vals[q + i]", pieces},
 		{"a place that is read", denseProduct, "Q_vals[q]", "Q_vals[i64(P_vals[p]) + j]", pieces},
 		{"a triangle", denseProduct, "k = 0 to n_k", "k = i to n_k", columns},
+		{"a loop beside", denseProduct, "for independent j", "for l = 0 to n_k {\n}\nfor independent j", "columns tiles_of_columns vectors pieces_of_vectors pieces_of_columns joined_pieces"},
 		{"dots", denseDots, "", "", blocks + lanes},
 		{"dots and more", denseDots, "= acc\n", "= acc * P_vals[i]\n", blocks + lanes},
 		{"dots of a part", denseDots, "k = 0 to n_k", "k = j to n_k", "line_elements"},

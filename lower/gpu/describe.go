@@ -20,7 +20,7 @@ var ways = map[string]string{
 	"block":       "a block for each row or line that fits one",
 	"slices":      "a block for each 2048 columns of a row that fits no hash table in shared memory",
 	"join_slices": "joins the slices of each row",
-	"longest":     "a thread for each row: the length of the longest, which the host waits for once",
+	"longest":     "a thread for each row: the length of the longest, which the host reads",
 	"classes":     "sorts rows by how many products they have",
 	"marks":       "a thread for each entry: marks where others begin",
 	"ranks":       "a thread for each entry, whatever its row: its rank in the other operands",

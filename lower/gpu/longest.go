@@ -7,13 +7,13 @@ import (
 
 // Where no row of a matrix is long, nothing has to be done about long rows: rows are folded by one grid where
 // it would take three, and none looks through an empty list. The length of the longest row follows from the matrix alone: the
-// host waits for it once, and knows it as long as the matrix stays on the device. Of few entries it is not asked for: to wait takes longer.
+// host waits for it, and knows it after some runs as long as the matrix stays on the device. Of few entries it is not asked for: to wait takes longer.
 
 // unknownLength is longer than any row.
 const unknownLength = 1 << 62
 
-// longest is the number of entries of the longest of n rows, whose ends pos tells, or unknownLength where it would have to be
-// waited for in each run, or there are few entries, of which the given array has one element each. The stage that finds it is added once for all mappings.
+// longest is the number of entries of the longest of n rows, whose ends pos tells, or unknownLength where
+// the program itself computes these, or there are few entries, of which the given array has one element each. The stage that finds it is added once for all mappings.
 func (m *mapper) longest(s *loop.Stage, pos, entries loop.BufferID, n loop.ScalarID) loop.SizeExpr {
 	if m.out.Buffers[pos].Role != loop.Input {
 		return loop.SizeConst(unknownLength)
