@@ -15,7 +15,7 @@ func TestProfileOnDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := exec.NewSession(exec.WithEngine(runtime.Simulated()))
-	k, err := s.Compile(t.Context(), "y(i) = 2*x(i)")
+	k, err := s.Compile(t.Context(), "y(i) = 2*x(i)", exec.Operand("x", x))
 	if err != nil {
 		t.Fatal(err)
 	}
