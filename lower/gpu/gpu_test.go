@@ -55,8 +55,8 @@ func TestPositions(t *testing.T) {
 		name, old, replacement, want string
 	}{
 		{"product", "", "", "longest few_rows starts_of_tiles positions long_rows"},
-		{"nothing gathered", "x_vals[j]", "x_vals[p_A]", "rows longest long_rows"},
-		{"the row is asked for", "acc + A * x", "acc + A * x * f64(i)", "rows longest long_rows"},
+		{"nothing gathered", "x_vals[j]", "x_vals[p_A]", "rows long_rows"},
+		{"the row is asked for", "acc + A * x", "acc + A * x * f64(i)", "rows long_rows"},
 		{"not a fold", "acc + A * x", "acc * 2.0 + A * x", "elements"},
 		{"other rows' entries", "A1_pos[i + 1]", "A1_pos[i + 2]", "rows"},
 	} {

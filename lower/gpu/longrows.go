@@ -19,7 +19,6 @@ const longBlocks = 1 << 10
 // longRows are the rows that a function leaves out.
 type longRows struct {
 	entries loop.BufID    // of the function: an array with an element for each iteration
-	pos     loop.BufferID // where rows end among the entries
 	list    loop.BufferID // the rows
 	count   loop.BufferID // one element: how many there are
 	// row and guard are those at hand.
@@ -31,12 +30,11 @@ type longRows struct {
 // the loop over rows itself; for others the result is nil. The list is that of an earlier function for
 // the same rows, if there was one.
 func (m *mapper) longRows(s *loop.Stage, g *gridFunc, width loop.Expr, earlier *longRows) *longRows {
-	row, entries, ok := onlyRowLoop(s.Func)
+	_, entries, ok := onlyRowLoop(s.Func)
 	if !ok {
 		return nil
 	}
-	pos, _ := pointersOf(s.Func, row)
-	x := &longRows{entries: entries, pos: s.Bufs[pos]}
+	x := &longRows{entries: entries}
 	if earlier != nil {
 		x.list, x.count = earlier.list, earlier.count
 	} else {
@@ -79,13 +77,14 @@ func (m *mapper) longAllocs(s *loop.Stage, x *longRows) []loop.Alloc {
 	}
 }
 
-// eachLongRow adds the stage in which blocks take the long rows, if any may be.
-func (m *mapper) eachLongRow(s *loop.Stage, x *longRows, longest loop.SizeExpr) {
+// eachLongRow adds the stage in which blocks take the long rows, if any may be. It does not ask for the longest row (longest.go), as products do: what reads
+// entries in their order is done as fast as the host would have the answer.
+func (m *mapper) eachLongRow(s *loop.Stage, x *longRows) {
 	stage, _ := m.withQuick(func() loop.Stage {
 		g, in := m.begin(s, "_long")
 		list, count := g.buffer(x.list, loop.ReadOnly), g.buffer(x.count, loop.ReadOnly)
 		g.blocksTake(s, in, list, count, g.block(), g.blocks())
 		return g.stage(s, "long_rows")
 	})
-	m.run(stage, sizeOp(loop.Mul, loop.SizeConst(longBlocks), emit.AtLeast(sizeOp(loop.Min, loop.SizeLen{Buffer: s.Bufs[x.entries]}, longest), m.opts.LongRow+1)))
+	m.run(stage, sizeOp(loop.Mul, loop.SizeConst(longBlocks), emit.AtLeast(loop.SizeLen{Buffer: s.Bufs[x.entries]}, m.opts.LongRow+1)))
 }

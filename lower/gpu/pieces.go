@@ -190,7 +190,9 @@ func (m *mapper) piecesByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *l
 // joinedPieces is the stage in which blocks add up the pieces of rows: teams take neighbouring pieces each, and one adds up what
 // the teams have.
 func (m *mapper) joinedPieces(s *loop.Stage, t *lineNest, by lineTeams, long *longList) loop.Stage {
-	by.threads = m.opts.Threads
+	if long.pieces.entries < 0 { // of entries, most long rows have two or three pieces
+		by.threads = m.opts.Threads
+	}
 	g := m.newLineFunc(s, by)
 	in := g.parameters(s)
 	b := g.Builder

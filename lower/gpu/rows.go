@@ -46,7 +46,7 @@ func (m *mapper) rows(s *loop.Stage) bool {
 	blocks := m.blocksFor(threadsOfTeams(c.n, doublings))
 	if long != nil {
 		m.run(stage, blocks)
-		m.eachLongRow(s, long, m.longest(s, long.pos, s.Bufs[long.entries], c.n))
+		m.eachLongRow(s, long)
 		return true
 	}
 	byBlock := loop.SizeExpr(loop.SizeConst(0))
