@@ -14,6 +14,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/debug"
 	"github.com/lacuna-sparse/lacuna/internal/diskcache"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
+	"github.com/lacuna-sparse/lacuna/internal/machine"
 	"github.com/lacuna-sparse/lacuna/internal/object"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
@@ -22,7 +23,7 @@ import (
 )
 
 // CPU returns the engine that runs machine code for this processor, made by
-// LLVM. The error is an *UnavailableError if no LLVM is found. LLVM is opened when
+// LLVM. The error is an *UnavailableError if no LLVM is found, or what the environment says of the processor makes no sense. LLVM is opened when
 // there is something to compile: what another process has compiled comes from the
 // disk (see KeyOf and docs/internals.md).
 func CPU() (Engine, error) {
@@ -31,6 +32,9 @@ func CPU() (Engine, error) {
 
 // newCPU is CPU with a given cache on disk; nil for none.
 func newCPU(disk *diskcache.Cache) (Engine, error) {
+	if err := machine.CheckSettings(); err != nil {
+		return nil, missingCPU(err)
+	}
 	build := ondisk.ExecutableID()
 	if build == "" {
 		disk = nil

@@ -2,10 +2,12 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
+	"github.com/lacuna-sparse/lacuna/internal/machine"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 	"github.com/lacuna-sparse/lacuna/runtime/alloc"
@@ -72,7 +74,7 @@ func Auto(notice func(string)) Engine {
 	}
 	if notice != nil {
 		why := firstLine(Reason(err))
-		if !strings.Contains(why, llvm.Install) {
+		if _, ok := errors.AsType[*machine.SettingError](err); !ok && !strings.Contains(why, llvm.Install) {
 			why += fmt.Sprintf("; to get it, run %q or name an LLVM in %s", llvm.Install, llvm.EnvVar)
 		}
 		notice("running on the interpreter, which is slower than machine code: " + why)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
+	"github.com/lacuna-sparse/lacuna/internal/machine"
 	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
@@ -185,6 +186,9 @@ func Reason(err error) string {
 // missingLLVM is the error of an engine for an LLVM that does not load.
 func missingLLVM(engine string, err error) error {
 	e := &UnavailableError{Engine: engine, Err: err}
+	if _, ok := errors.AsType[*machine.SettingError](err); ok {
+		return e // it says what to write
+	}
 	if nf, ok := errors.AsType[*llvm.NotFoundError](err); !ok || nf.Spec == "none" {
 		e.Hint = fmt.Sprintf("install LLVM (%s) or name it in %s", llvm.Install, llvm.EnvVar)
 	}

@@ -1,5 +1,3 @@
-// Package machine describes the processor that this process runs on: which it is, what code
-// may be made for, and how large its caches are. It asks the processor and the system, not LLVM.
 package machine
 
 import (
@@ -37,7 +35,7 @@ func (c Caches) Share(threads int) int64 {
 // smallest are the caches of a machine that does not tell.
 var smallest = Caches{L1: 32 << 10, L2: 512 << 10}
 
-// HostCaches are the caches of this machine, as CachesEnv corrects them. An error is one in
+// HostCaches are the caches of this machine, as CachesEnv corrects them. An error, a *SettingError, is one in
 // that variable; the sizes are then the machine's.
 var HostCaches = sync.OnceValues(func() (Caches, error) {
 	found := readCaches()
@@ -58,7 +56,7 @@ func (c Caches) with(text string) (Caches, error) {
 		size, err := units.ParseBytes(value)
 		to := map[string]*int64{"L1": &c.L1, "L2": &c.L2, "L3": &c.L3}[strings.ToUpper(strings.TrimSpace(name))]
 		if to == nil || err != nil {
-			return c, fmt.Errorf("%s=%q: %q is no cache and size: write L1=32KiB,L2=512KiB,L3=16MiB or some of these", CachesEnv, text, part)
+			return c, &SettingError{CachesEnv, text, fmt.Sprintf(": %q is no cache and size: write L1=32KiB,L2=512KiB,L3=16MiB or some of these", part)}
 		}
 		*to = size
 	}

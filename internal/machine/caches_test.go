@@ -27,7 +27,7 @@ func TestCachesAsGiven(t *testing.T) {
 			t.Errorf("%q: %v, %v; want %v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"L4=1MiB", "L2", "L2=", "L2=-1", "1MiB", "L2=0"} {
+	for _, text := range []string{"L4=1MiB", "L2", "L2=", "L2=-1", "1MiB", "L2=0", "L3=abc", "L1=32KiB,L3=abc"} {
 		if got, err := base.with(text); err == nil {
 			t.Errorf("%q is taken as %v", text, got)
 		}

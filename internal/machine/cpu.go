@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"fmt"
 	"os"
 	"runtime"
 	"slices"
@@ -29,14 +28,14 @@ var processors = map[string][]string{
 }
 
 // Restricted is what CPUEnv asks code to be made for of the architecture we run on: the name, or "" for this
-// processor itself. An error says which names there are.
+// processor itself. An error, a *SettingError, says which names there are.
 func Restricted() (string, error) {
 	name := os.Getenv(CPUEnv)
 	if name == "" || name == "native" {
 		return "", nil
 	}
 	if names := processors[runtime.GOARCH]; !slices.Contains(names, name) {
-		return "", fmt.Errorf("%s=%q is no processor known here: write native or one of %s", CPUEnv, name, strings.Join(names, ", "))
+		return "", &SettingError{CPUEnv, name, " is no processor known here: write native or one of " + strings.Join(names, ", ")}
 	}
 	return name, nil
 }

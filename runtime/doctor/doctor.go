@@ -37,6 +37,7 @@ type Description struct {
 
 	CPU         string // the processor's own name, "" if not known
 	Caches      machine.Caches
+	CachesErr   error  // what is wrong with machine.CachesEnv; Caches are then as the machine says
 	Processors  int    // logical processors
 	Threads     int    // used by default: GOMAXPROCS
 	MemoryLimit int64  // bytes a run may allocate by default, as of now
@@ -103,10 +104,11 @@ func describeCache() (c CacheInfo) {
 func Describe() Description {
 	var limit admission.Account
 	limit.Settle(0, admission.Read())
-	caches, _ := machine.HostCaches() // what is wrong with the variable conversions say
+	caches, cachesErr := machine.HostCaches()
 	d := Description{
 		CPU:         processorName(os.DirFS("/")),
 		Caches:      caches,
+		CachesErr:   cachesErr,
 		Processors:  goruntime.NumCPU(),
 		Threads:     goruntime.GOMAXPROCS(0),
 		MemoryLimit: limit.Limit,
@@ -191,7 +193,11 @@ func (d Description) String() string {
 	if d.CPU != "" {
 		line("processor", "%s", d.CPU)
 	}
-	line("caches", "%s (%s corrects them)", d.Caches, machine.CachesEnv)
+	if d.CachesErr == nil {
+		line("caches", "%s (%s corrects them)", d.Caches, machine.CachesEnv)
+	} else {
+		line("caches", "%s, not corrected: %v", d.Caches, d.CachesErr)
+	}
 	line("threads", "%d of %d logical processors (GOMAXPROCS)", d.Threads, d.Processors)
 	line("memory", "%s for a run (%s)", units.FormatBytes(d.MemoryLimit), d.LimitSource)
 	if c := d.Cache; c.Err != nil {

@@ -95,6 +95,10 @@ platform      linux/amd64, go1.26
 	if got := d.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+	d.CachesErr = errors.New("wrong")
+	if got := d.String(); !strings.Contains(got, "\ncaches        L1 48.0 KiB, L2 1.0 MiB, L3 16.0 MiB for 8, not corrected: wrong\n") {
+		t.Errorf("got\n%s", got)
+	}
 	d.Cache.Err = errors.New("switched off")
 	if got := d.String(); !strings.Contains(got, "\ncache         compiled kernels are not kept on disk: switched off\n") {
 		t.Errorf("got\n%s", got)
