@@ -8,6 +8,8 @@ import (
 	"testing"
 )
 
+// This file follows the links of all pages.
+
 // TestLinks follows the links of all pages to files of this repository, and to headings in them.
 func TestLinks(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)

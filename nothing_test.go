@@ -21,6 +21,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor/interop"
 )
 
+// This file tests zero values of all exported types.
+
 // TestZeroValues calls every exported function that takes a tensor, and every method of every exported type on its zero
 // value and, if it has an error to return, on a nil pointer, with zero arguments: nothing panics, and no error calls itself an internal one.
 func TestZeroValues(t *testing.T) {

@@ -15,6 +15,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file runs the commands and programs of README.md, and compares docs/internals.md with the stages and packages.
+
 // The pages of documentation are programs too: these tests run the blocks of
 // README.md and docs/internals.md and compare what comes out.
 

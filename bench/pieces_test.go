@@ -15,6 +15,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file times operands that are stored in parts: one triangle of a matrix, and trees of a tensor in several orders.
+
 // BenchmarkTriangle multiplies symmetric matrices with vectors: stored as one triangle,
 // and whole.
 func BenchmarkTriangle(b *testing.B) {

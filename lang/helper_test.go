@@ -10,6 +10,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file reads declarations for the tests of this package.
+
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // parseDecls reads declarations as the test data and docs/errors.md write them:

@@ -6,6 +6,8 @@ import (
 	"testing"
 )
 
+// This file checks the examples of docs/language.md.
+
 // TestLanguagePage checks the examples of docs/language.md: each line of a block is
 // a program, and what stands behind "means:" its explicit form.
 func TestLanguagePage(t *testing.T) {

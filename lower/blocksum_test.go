@@ -12,6 +12,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests the errors of long sums (lower/fold/blocks.go, lanes.go), by whole programs.
+
 // longSum is a sum of many terms, as it can be stored and written down.
 type longSum struct {
 	name, text string

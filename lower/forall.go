@@ -465,9 +465,3 @@ func (w *walk) onlySeen(it *iterator) *loop.Ref {
 	}
 	return w.accs[leaf.Temp].Seen
 }
-
-// gapFirst reports whether the fold needs to know the first coordinate left out.
-func (w *walk) gapFirst() bool {
-	leaf := ir.FirstLeaf(w.f.Body)
-	return leaf.Temp != nil && fold.IsArg(leaf.Temp.Reduce.Fold)
-}

@@ -21,6 +21,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file compares loops with testdata.
+
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // index gives every index array of an operand 32 bits.

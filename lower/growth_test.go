@@ -10,6 +10,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests that code grows with the program, and no faster.
+
 // TestCodeGrowsLinearly adds up n operands: each further one adds the same number
 // of lines, whether they are matrices, one vector at many offsets, or products.
 func TestCodeGrowsLinearly(t *testing.T) {

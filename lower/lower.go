@@ -6,7 +6,7 @@
 // algebra of package ir which coordinates it must visit (leaves.go), walks
 // them by the cheapest loop that covers the set (forall.go): one operand's
 // entries, a merge of several, or the whole dimension. What lies outside the
-// set is folded in closed form (reduce.go). Results are stored, accumulated or
+// set is folded in closed form (gap.go). Results are stored, accumulated or
 // appended at the leaf; sparse results are counted first and filled second, by
 // the same code in two modes (assemble.go). kernel.go cuts all that into
 // stages.

@@ -14,6 +14,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests loops along indices like 2*i+1 (iterator.go), by whole programs.
+
 func engines(t *testing.T) []*lacuna.Session {
 	list := []*lacuna.Session{lacuna.NewSession(lacuna.WithEngine(runtime.Interp()), lacuna.WithThreads(1))}
 	if cpu, err := runtime.CPU(); err == nil {

@@ -13,6 +13,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests where operations leave tensors of a device.
+
 // onDeviceOperand is a tensor with some entries, of which some are zeros.
 func onDeviceOperand(t *testing.T, r *rand.Rand, format tensor.Format, dt tensor.DType, entries int, shape ...int64) *tensor.Tensor {
 	t.Helper()

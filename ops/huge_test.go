@@ -11,6 +11,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file compares reductions and quantiles of huge tensors with those of small ones.
+
 // TestHugeReductions: reductions and gradients of 2^31 by 2^31 elements, of which four are stored, take no more than
 // 16 MiB, and give the gradient of the same entries in a matrix of 4 by 4 where the size does not matter.
 func TestHugeReductions(t *testing.T) {

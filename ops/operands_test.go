@@ -13,6 +13,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file has the operands of the tests of this package.
+
 // sessions are one for each engine there is.
 func sessions(t *testing.T) map[string]*lacuna.Session {
 	list := map[string]*lacuna.Session{}

@@ -8,6 +8,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests all operations on operands that are unsorted, repeated or one triangle.
+
 // TestOperandsThatAreNotPlain compares each function on a tensor that is unsorted, has
 // several values for a coordinate, or is one triangle of a matrix, with the same on its
 // plain form.

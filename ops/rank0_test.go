@@ -8,6 +8,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests KeepDims of tensors without axes.
+
 // A tensor of rank 0 has no axis that KeepDims could keep, in results and in gradients.
 func TestKeepDimsOfRank0(t *testing.T) {
 	ctx := context.Background()

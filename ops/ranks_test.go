@@ -17,6 +17,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests reductions and scans of tensors of all ranks.
+
 // folded are the reductions and quantiles with their gradients; scans keep the axis.
 var folded = []struct {
 	name  string

@@ -19,6 +19,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/runtime/ondisk"
 )
 
+// This file tests what engines keep on disk and find there again (package ondisk), also by several processes.
+
 // newDisk is an empty cache of the test's own.
 func newDisk(t testing.TB) *diskcache.Cache {
 	t.Helper()

@@ -39,7 +39,8 @@
 //	tally.go          when to stop: results that grow too large; package watch: contexts that end
 //
 //	accelerator.go    runs in the memory of a device; gridresults.go: what comes back
-//	cudacode.go       machine code for a GPU; package internal/cuda: graphs of launches, and blocks that are kept
+//	cudacode.go       machine code for a GPU
+//	cudaqueue.go      a stream: its memory, what is done where the device has no more, copies, launches; package internal/cuda: graphs of launches, and blocks that are kept
 //	underway.go       work on a device that nobody has waited for yet
 //	resident.go       arrays that stay on a device; memoisable.go, memoise.go: what follows from them, kept beside them
 //

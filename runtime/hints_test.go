@@ -7,6 +7,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
+// This file tests hints: elements that a size reads where a run knows them (sizes.go), on all engines.
+
 // hintProgram tells how large it takes the largest element of p to be.
 func hintProgram(t testing.TB) *loop.Program {
 	t.Helper()

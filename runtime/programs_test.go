@@ -6,6 +6,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
+// This file has the programs of the tests of this package.
+
 // The programs that the tests run, each with a point of its own.
 
 func mustFunc(t testing.TB, src string) *loop.Func {

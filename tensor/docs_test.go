@@ -8,6 +8,8 @@ import (
 	"testing"
 )
 
+// This file checks docs/formats.md.
+
 // TestFormatsPage checks what docs/formats.md says against the package: its
 // tables of names and of physical levels, and its listings of arrays, one for each line
 // "FORMAT of EXAMPLE" in the listing.

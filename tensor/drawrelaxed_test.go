@@ -6,6 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
+// This file draws random arrays in formats with flags, for the tests of this package.
+
 // drawAnyFormat draws a format of any kind, with flags or without.
 func drawAnyFormat(t *rapid.T, rank int) Format {
 	for {

@@ -7,6 +7,8 @@ import (
 	"testing"
 )
 
+// This file tests tensors of the largest extents.
+
 // TestLargestExtents makes and changes tensors whose extents are as large as there are: what cannot be has an
 // error in which no number has wrapped around.
 func TestLargestExtents(t *testing.T) {

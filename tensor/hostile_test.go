@@ -9,6 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
+// This file tests New on arrays that make no sense.
+
 // obeys checks arrays by the definition of the levels, without regard to speed: the
 // reference for what New accepts.
 func obeys(shape []int64, format Format, levels []Level, values Array) bool {

@@ -10,6 +10,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor/interop"
 )
 
+// This file sends random tensors through package interop and back.
+
 func init() {
 	tensor.ThroughMLIR = func(t *tensor.Tensor) (*tensor.Tensor, error) {
 		m, err := interop.ToMLIR(t)

@@ -8,6 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
+// This file has the model that operations are compared with.
+
 // model is a tensor written out plainly: the reference of the tests here.
 type model struct {
 	shape  []int64

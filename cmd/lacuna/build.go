@@ -160,7 +160,7 @@ func (a *app) buildOperands(ctx context.Context, f *buildFlags, source string, a
 	}
 	opts, _, err := a.declareAll(ctx, p, operands, &f.wishes)
 	if err != nil {
-		return nil, nil, withAdvice(err, "explain")
+		return nil, nil, cli.Advise(err, "explain")
 	}
 	return p, opts, nil
 }
@@ -173,7 +173,7 @@ func (a *app) build(ctx context.Context, f *buildFlags, source string, args []st
 	}
 	made, err := cli.Await(ctx, func() (*buildResult, error) { return f.compile(ctx, p.source, opts) })
 	if err != nil {
-		return withAdvice(err, "explain")
+		return cli.Advise(err, "explain")
 	}
 	a.Printf("%s", made.report)
 	return aot.WriteFiles(made.files)

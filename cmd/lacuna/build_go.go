@@ -88,7 +88,7 @@ func (a *app) buildGo(ctx context.Context, f *buildFlags, command, source string
 		return lacuna.BuildGo(ctx, lacuna.GoPackage{Name: f.goPackage, CPUs: f.goCPUs(), Kernels: []lacuna.GoKernel{k}})
 	})
 	if err != nil {
-		return withAdvice(err, "explain")
+		return cli.Advise(err, "explain")
 	}
 	dir := f.outputs[0]
 	if err := os.MkdirAll(dir, 0o755); err != nil {

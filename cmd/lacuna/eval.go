@@ -96,7 +96,7 @@ them.`,
 			if err := e.parse(cmd, args); err != nil {
 				return err
 			}
-			return withAdvice(e.run(cmd.Context()), "eval")
+			return cli.Advise(e.run(cmd.Context()), "eval")
 		},
 	}
 	f := cmd.Flags()

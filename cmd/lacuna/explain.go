@@ -71,14 +71,14 @@ Stages:
 				return cli.Usagef("--engine is for stages that are printed: leave out --html and --json, or --engine")
 			}
 			if html != "" {
-				return withAdvice(a.explainHTML(cmd.Context(), p, operands, &w, html), "explain")
+				return cli.Advise(a.explainHTML(cmd.Context(), p, operands, &w, html), "explain")
 			}
 			if asJSON {
-				return withAdvice(a.explainJSON(cmd.Context(), p, operands, &w), "explain")
+				return cli.Advise(a.explainJSON(cmd.Context(), p, operands, &w), "explain")
 			}
 			kernels, err := a.compileStages(cmd.Context(), engine, p, operands, &w, stages)
 			if err != nil {
-				return withAdvice(err, "explain")
+				return cli.Advise(err, "explain")
 			}
 			return a.explain(cmd.Context(), kernels, stages, stage == allStages)
 		},

@@ -54,7 +54,7 @@ a sparse operand is stored like the operand.`,
 			if err != nil {
 				return err
 			}
-			return withAdvice(g.run(cmd.Context(), args[0], operands), "grad")
+			return cli.Advise(g.run(cmd.Context(), args[0], operands), "grad")
 		},
 	}
 	f := cmd.Flags()

@@ -368,7 +368,7 @@ func (r *repl) eval(ctx context.Context, text string) error {
 	}
 	out, times, err := e.compute(ctx, r.engine)
 	if err != nil {
-		return withAdvice(err, "repl")
+		return cli.Advise(err, "repl")
 	}
 	for name, t := range out {
 		r.kept[name] = kept{name: name, tensor: t, names: e.names[name]}

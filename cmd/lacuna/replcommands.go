@@ -116,7 +116,7 @@ func (r *repl) explain(ctx context.Context, rest string) error {
 	}
 	kernels, err := r.app.compileStages(ctx, r.engine.Name(), p, r.operands(p), &w, stages)
 	if err != nil {
-		return withAdvice(err, "repl")
+		return cli.Advise(err, "repl")
 	}
 	return r.app.explain(ctx, kernels, stages, stage == allStages)
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor/file"
 )
 
+// This file runs the commands of docs/scale.md.
+
 // TestScalePage runs the commands of docs/scale.md that start ranks of one process, the three examples among them: they give what one rank gives. Values are
 // integers, so that sums have the same bits in any order.
 func TestScalePage(t *testing.T) {

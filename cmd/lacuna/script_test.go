@@ -15,6 +15,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/runtime"
 )
 
+// This file runs the scripts of testdata/script, which test the command as it is used.
+
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"lacuna": func() {
 		debug.QuickOnly, debug.OneTier = os.Getenv(quickEnv) != "", true

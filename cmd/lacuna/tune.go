@@ -35,7 +35,7 @@ with each, and after how many runs a conversion has paid. With --save, eval --tu
 			if err := e.parse(cmd, args); err != nil {
 				return err
 			}
-			return withAdvice(e.tune(cmd.Context(), budget, save), "tune")
+			return cli.Advise(e.tune(cmd.Context(), budget, save), "tune")
 		},
 	}
 	f := cmd.Flags()

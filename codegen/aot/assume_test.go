@@ -9,6 +9,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests chains that are planned for operands of assumed sizes, from the plan to linked code.
+
 // TestAssumed links a chain for operands that are assumed to be large: it is two products with vectors, of which only the last is a result,
 // and computes what the chain as it is written does.
 func TestAssumed(t *testing.T) {

@@ -15,6 +15,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file links what the tests of this package build into the process, and calls it.
+
 // The structures of lacuna.h as a caller without C has them.
 type (
 	cArray struct {

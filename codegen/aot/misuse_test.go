@@ -12,6 +12,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests what callers can do wrong: the checks that driver_bind.go and driver_call.go write.
+
 // TestMisuse spoils one thing of a call at a time and looks for the error.
 func TestMisuse(t *testing.T) {
 	k := build(t, "C(i,j) = A(i,j)*x(j)", lacuna.Format("A", tensor.CSR, f64), lacuna.Format("x", tensor.Dense(1), f64))

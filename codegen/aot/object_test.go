@@ -12,6 +12,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/codegen/aot"
 )
 
+// This file tests what is in object files: which symbols they ask for, and that a build gives the same bytes.
+
 // TestSelfContained builds kernels for every level of x86-64 and for aarch64 and looks for
 // symbols that would have to come from elsewhere.
 func TestSelfContained(t *testing.T) {

@@ -15,6 +15,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/runtime"
 )
 
+// This file compares random programs, compiled ahead of time, with sessions.
+
 var randomSeeds = flag.Int("aot.random", 40, "how many random programs are compiled ahead of time")
 var firstSeed = flag.Uint64("aot.seed", 0, "the first of their seeds")
 

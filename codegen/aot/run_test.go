@@ -11,6 +11,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file compares programs of every kind, compiled ahead of time, with sessions.
+
 // random makes a tensor of a format in which some elements are stored.
 func random(t testing.TB, r *rand.Rand, f tensor.Format, dt tensor.DType, density float64, shape ...int64) *tensor.Tensor {
 	t.Helper()

@@ -13,6 +13,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests index arrays of all widths, and what is refused.
+
 // TestWide gives extents of more than 32 bits to kernels with narrow and with wide
 // coordinates.
 func TestWide(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
+// This file tests how min, max and their places are folded (codegen/llvm/extremum.go), as machine code.
+
 // TestExtrema folds all sequences of five special values by each of the forms that extrema have: several
 // nested ones, one after the other, in variables beside each other, and where the place is loaded.
 func TestExtrema(t *testing.T) {

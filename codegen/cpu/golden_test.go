@@ -14,6 +14,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
+// This file compares LLVM IR with testdata.
+
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // eachLLVM runs a test on every LLVM installed; under -short on the one that is used.

@@ -10,6 +10,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
+// This file has buffers for the tests of this package.
+
 // memory is a buffer of a kernel under test.
 type memory struct {
 	elem  loop.Type

@@ -6,6 +6,8 @@ import (
 	"testing"
 )
 
+// This file tests loads that are chosen by address (elementOrZero of codegen/llvm/arith.go).
+
 // TestElementOrZero says which choices between an element and 0 are made between addresses: those of floats in loops whose iterations
 // nobody counts, where LLVM would make a branch.
 func TestElementOrZero(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
+// This file tests every operator of the loop language (codegen/llvm), as machine code.
+
 // computeTypes are the types that operators work on.
 var computeTypes = []loop.Type{
 	loop.Bool, loop.I8, loop.I16, loop.I32, loop.I64, loop.U8, loop.U16, loop.U32, loop.U64,

@@ -16,6 +16,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop/looptest"
 )
 
+// This file compares random functions and the library with the interpreter.
+
 // aligned copies raw buffers to memory that is aligned as buffers are.
 func aligned(f *loop.Func, raw [][]byte) []*memory {
 	var all []*memory

@@ -11,6 +11,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
+// This file tests what processors without an instruction for it round by (codegen/llvm/variant.go).
+
 // TestOwnRounding compares the rounding functions of old processors with the reference
 // on values around every step.
 func TestOwnRounding(t *testing.T) {

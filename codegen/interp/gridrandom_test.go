@@ -10,6 +10,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop/looptest"
 )
 
+// This file runs random grids in every order that tests can think of: grid.go, gridcode.go and race.go together.
+
 // Random grid functions give, in several orders of their blocks and threads, what
 // the reference gives that runs all threads statement by statement; and what does
 // not race is not taken for a race.

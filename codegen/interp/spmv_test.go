@@ -8,6 +8,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
+// This file has benchmarks of whole functions.
+
 // spmvText multiplies a CSR matrix by a vector, as the lowerer writes it.
 const spmvText = `func spmv(readonly A_pos: []u32, readonly A_crd: []u32, readonly A_vals: []f64, readonly x: []f64, y: []f64; n: i64) chunk c, lo, hi {
   for independent i = lo to hi {

@@ -8,6 +8,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
+// This file tests calls that are told to stop (control.go).
+
 // A call whose stop word is set ends early when it is long, and is left alone
 // when it is short. Loops of scalar functions, whose callers want a value, go on.
 func TestRunUntil(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop/looptest"
 )
 
+// This file compares closures with a reference that walks the tree.
+
 // A walker runs a function the plainest way there is: it walks the tree, every
 // value a loop.Const, every operator one of loop's Eval functions. It judges the
 // closures.

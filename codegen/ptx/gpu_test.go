@@ -16,6 +16,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop/looptest"
 )
 
+// This file runs random grids on a GPU, where there is one.
+
 var gpuCases = flag.Int("gpu-cases", 400, "how many random grid functions TestOnGPU runs")
 
 // Random grid functions give on a GPU what the reference gives that runs all threads

@@ -14,6 +14,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/dl"
 )
 
+// This file loads the driver without a device that tests run on (fakecuda).
+
 // fake is a driver of no device, with a state of its own.
 type fake struct {
 	*Driver

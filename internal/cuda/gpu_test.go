@@ -18,6 +18,8 @@ import (
 	"time"
 )
 
+// This file tests the package on a GPU, where there is one.
+
 // The tests of this file run on a GPU, and are skipped where there is none.
 
 // kernels is PTX by hand. Parameters are named for what they are.

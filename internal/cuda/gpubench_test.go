@@ -12,6 +12,8 @@ import (
 	"unsafe"
 )
 
+// This file has benchmarks on a GPU.
+
 // params is what BenchmarkGPU* pass to the kernel nop.
 var params = binary.LittleEndian.AppendUint64(make([]byte, 24), 1)
 

@@ -14,6 +14,8 @@ import (
 	"unsafe"
 )
 
+// This file tests when contexts, streams, memory and kernels go: resource.go and who uses it.
+
 func TestLostDevice(t *testing.T) {
 	f := newFake(t)
 	d, s := f.open0()

@@ -13,6 +13,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop/looptest"
 )
 
+// This file tests what holds of all programs: printing, parsing, verifying, simplifying and removing dead code, on random ones.
+
 func TestPrintParseProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := looptest.Func(t)

@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// This file checks the examples of README.md.
+
 // Every example of the README is verified text that prints as it stands there.
 func TestReadmeExamples(t *testing.T) {
 	text, err := os.ReadFile("README.md")

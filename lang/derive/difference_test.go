@@ -15,6 +15,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file compares gradients of random programs with differences.
+
 var (
 	programs = flag.Int("programs", 100, "number of random programs in TestDifferences")
 	seed     = flag.Uint64("seed", 1, "seed of TestDifferences")

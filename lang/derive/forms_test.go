@@ -10,6 +10,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file compares gradients of forms that random programs do not have with differences.
+
 // TestForms compares gradients of forms that the random programs do not have with central differences, in several
 // formats: of A of 4 by 5, B of 5 by 6, x(5), v(4), r(9) and q(2), whose elements are between 0 and 1.
 func TestForms(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file compares gradients of huge operands with those of small ones of the same entries.
+
 // TestHugeOperands: gradients of sparse operands of 2^40 by 2^40 elements (2^30 by 2^30 with scatters) take memory of their entries, and are those of the
 // same entries in small matrices.
 func TestHugeOperands(t *testing.T) {

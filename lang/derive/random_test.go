@@ -10,6 +10,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file writes the random programs that gradients are tested on.
+
 // writer writes random differentiable programs over a fixed set of operands:
 // A(i,j), B(j,k), C(i,k), x(j), v(i), w(2) and the gather p, with values away from the
 // points where the functions have kinks, and u(i) and U(i,k), which are updated.

@@ -12,6 +12,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests gradients where differences say nothing.
+
 // TestSpecialValues says what gradients are at zeros, ties, infinities and NaN, where differences say nothing. Where torch 1.13
 // has another value than we, the comment has it.
 func TestSpecialValues(t *testing.T) {

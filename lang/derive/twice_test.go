@@ -11,6 +11,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file compares gradients of gradients with differences.
+
 // TestTwice derives gradients again, with respect to the same operand, and compares what comes of it with
 // central differences of the gradient: sum_e v(e)*d(dA(e))/dA, for an adjoint v of the gradient. The operand
 // has zeros where a case says so, which differences of products can be taken at.

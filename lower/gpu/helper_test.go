@@ -9,6 +9,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/runtime"
 )
 
+// This file compiles and runs programs of loops for the tests of this package.
+
 // simulated compiles a program for the simulated engine, which finds races.
 func simulated(t *testing.T, text string) *runtime.Executable {
 	t.Helper()

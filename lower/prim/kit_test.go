@@ -13,6 +13,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/runtime"
 )
 
+// This file tests what sorts and selects by itself, without fibres: mergesort.go, counting.go, quickselect.go.
+
 // kit is a program of one function around a primitive, over buffers of n elements that the test gives.
 type kit struct {
 	*emit.Builder

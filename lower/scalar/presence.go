@@ -278,12 +278,3 @@ func (o Operations) openGap(z Operand, args []Operand, annihilates []loop.Expr) 
 	v = b.Let("v", v)
 	return b.Select(b.And(z.Gap, b.Eq(v, loop.Number(t, 0))), loop.Number(t, 0), v)
 }
-
-// operation emits an operation on values.
-func (o Operations) operation(x *ir.Call, args []loop.Expr) loop.Expr {
-	t := emit.ComputeType(x.Typ)
-	if o.Grids && x.Fn == "exp" && t == loop.F32 && args[0].Type() == t {
-		return &loop.Call{Fn: "_expsingle_f32", Typ: t, Args: args} // has a third of the operations
-	}
-	return Apply(x.Fn, t, args)
-}

@@ -1,7 +1,8 @@
 // Package workspace has the stores of workspaces: what gathers entries that arise in any order and hands them on in the
 // order of their coordinates. An entry's key is its row-major place in the workspace's extents. All stores combine entries of
 // one key in the order in which they arise, so the choice never changes a result. The memory belongs to the thread that runs
-// a chunk; each use leaves it as it was found.
+// a chunk; each use leaves it as it was found. The loops that fill and read them are lower's (workspacenest.go), and a run
+// chooses the store (runtime/exec/workspaces.go).
 package workspace
 
 import (

@@ -11,6 +11,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file compares what ranks send with the least that they must.
+
 // product is a product of tensors that is summed over the indices which its result has not.
 type product struct {
 	program string

@@ -13,6 +13,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests statements that are cut along several axes of a grid.
+
 // Over grids of several axes, statements are cut along an index for each: what is known as 1.5-D, 2-D and 2.5-D follows from placements. Where no
 // sum is cut, results have the bits of one rank.
 func TestGrids(t *testing.T) {

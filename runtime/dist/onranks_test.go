@@ -21,6 +21,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file runs programs on ranks in one process, for the tests of this package.
+
 // session is the interpreter's, which all ranks of a test share, as do the ranks of one process.
 func session() *exec.Session {
 	return exec.NewSession(exec.WithEngine(runtime.Interp()), exec.WithThreads(1))

@@ -10,7 +10,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// This file sends summands of sums that are cut. A rank sends no more of a summand than its entries touch, and tells at which coordinates that is once: as
+// This file sends summands of sums that are cut, which combine.go adds up. A rank sends no more of a summand than its entries touch, and tells at which coordinates that is once: as
 // long as it stays the same, values alone travel.
 
 // given is what a rank has told another of its summand.

@@ -11,6 +11,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests merges of rows that begin alike (lower/merge.go).
+
 // Rows of several operands that are alike, begin alike, or differ from the first
 // coordinate on, of all lengths: unions of them have the entries that any has, and the
 // values of the dense expression, bit for bit.

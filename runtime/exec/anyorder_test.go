@@ -11,6 +11,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests results that need not be sorted (lower/workspace/result.go).
+
 // anyOrder is a format whose last level may be unsorted.
 func anyOrder(t *testing.T, f tensor.Format) tensor.Format {
 	t.Helper()

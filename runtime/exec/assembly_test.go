@@ -16,6 +16,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests the ways in which several threads make a sparse result (lower/onepass.go, appendjoin.go, maskjoin.go).
+
 // TestAssembly shows which way of assembly a product takes that several threads run,
 // and that each gives the arrays that one thread does.
 func TestAssembly(t *testing.T) {

@@ -15,6 +15,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests copies of a result that threads have each (lower/scatter/copies.go).
+
 // threadSessions are sessions with several numbers of threads, whose chunks have few entries.
 func threadSessions(t *testing.T) []*Session {
 	old, grain := goruntime.GOMAXPROCS(8), debug.ChunkGrain

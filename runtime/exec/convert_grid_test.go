@@ -11,6 +11,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests conversions on grids (lower/convert/gridcount.go, gridmove.go).
+
 // TestConvertGrids compares conversions by grids with tensor.Convert: with the few
 // digits of small axes, or buckets, and with those of large ones, in one list and in many.
 func TestConvertGrids(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests conversions by which entries get other coordinates: reshape and concatenate (runtime/convert/mapped.go).
+
 // reshapedAtRandom is a shape with as many elements as another one, which must have some.
 func reshapedAtRandom(r *rand.Rand, shape []int64) []int64 {
 	var factors []int64

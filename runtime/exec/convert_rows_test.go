@@ -11,6 +11,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests lists of coordinates that are sorted by row alone (runtime/convert/entries.go).
+
 // rowSessions convert by the path for rows: on one thread and on three, at once and
 // in groups.
 func rowSessions() map[string]*Session {

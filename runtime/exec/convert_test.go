@@ -16,6 +16,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file compares conversions (runtime/convert) with those of package tensor.
+
 // convertingSessions are sessions that convert with kernels whatever the size, on
 // every engine there is: with usual chunks on one thread, with tiny ones on three,
 // and by the paths that large tensors take.

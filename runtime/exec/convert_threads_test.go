@@ -11,6 +11,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests conversions by several threads (lower/convert).
+
 // TestConvertThreads converts as much as several threads share, in the chunks of usual
 // sessions: every number of threads gives the arrays of tensor.Tensor.Convert.
 func TestConvertThreads(t *testing.T) {

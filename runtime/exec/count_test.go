@@ -9,6 +9,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests counts that would wrap around (lower/gap.go).
+
 // Counts over more coordinates than an i64 holds are refused where gaps count,
 // and only there.
 func TestCountsDoNotWrap(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file compares what the optimiser estimates (ir/logic/estimate.go) with what is.
+
 // patterns make matrices of n by n with about so many entries.
 var patterns = map[string]func(r *rand.Rand, n, entries int64) [2]int64{
 	"uniform": func(r *rand.Rand, n, _ int64) [2]int64 { return [2]int64{r.Int64N(n), r.Int64N(n)} },

@@ -12,6 +12,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests mappings to grids that depend on sizes (lower/gpu), by whole programs.
+
 // TestGridMappings compares mappings that depend on sizes, which small random programs do
 // not reach, with the interpreter: rows of all lengths, and lines of all widths.
 func TestGridMappings(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 )
 
 // Loops are shared among threads by their outermost coordinates. Where much of an operand lies under one of these, such as
-// half of a matrix in one row, a step has a version in which chunks begin and end inside rows (lower/pieces.go). Every
+// half of a matrix in one row, a step has a version in which chunks begin and end inside rows (lower/mergepath.go). Every
 // row costs it a little more, so it runs where it pays. What it computes are the same bits.
 
 // heavyChunks is so many chunks' work that an outermost coordinate is heavy.

@@ -12,6 +12,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests results that several threads append to (lower/appendjoin.go, runtime/join.go).
+
 // joinPatterns place the entries of an operand: which outermost coordinates have any.
 var joinPatterns = []struct {
 	name string

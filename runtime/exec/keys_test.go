@@ -7,6 +7,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 )
 
+// This file tests workspaces of as many keys as there are numbers.
+
 // A workspace of 2^63-1 keys is too large already: one more key is written for the end.
 func TestWorkspaceKeys(t *testing.T) {
 	i, j := &ir.Index{ID: 0}, &ir.Index{ID: 1}

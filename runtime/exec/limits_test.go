@@ -10,6 +10,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests that what was measured of a machine (internal/cost/limits.go) changes no bit.
+
 // TestLimitsLeaveBits runs programs as two machines would on which other times were measured, of which one chooses what the other does not: the
 // results have the same bits.
 func TestLimitsLeaveBits(t *testing.T) {

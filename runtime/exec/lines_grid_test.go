@@ -11,6 +11,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests lines of dense results on grids (lower/gpu/lines.go, linework.go).
+
 // TestGridLines compares what is computed of lines of dense tensors, by lanes and by blocks, with one
 // thread: sums, logarithms of sums of exponentials near 0 and far from it, and elements.
 func TestGridLines(t *testing.T) {

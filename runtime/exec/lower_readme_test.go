@@ -7,6 +7,8 @@ import (
 	"testing"
 )
 
+// This file checks the loops in lower/README.md.
+
 // TestLowerReadme checks that the code shown in lower/README.md is what the
 // compiler prints: every block occurs in a golden file.
 func TestLowerReadme(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests products under masks (lower/workspacemask.go, lower/workspace/masked.go).
+
 // TestMaskedWorkspaces compares products under masks with the numbers that they have one by one: where the loop that reads the workspace
 // goes through the mask's entries alone, and where it also goes through others.
 func TestMaskedWorkspaces(t *testing.T) {

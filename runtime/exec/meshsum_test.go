@@ -10,6 +10,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests sums of matrices of one pattern (lower/meshsum.go).
+
 // TestSumsOfOnePattern adds up matrices of 700 rows that store the same but for one row, or but for one column in a row of the same length: blocks of
 // rows are added up as a whole where they can be. Every element is the sum in the order of the terms, from 0 on, so that a sum of -0 is 0.
 func TestSumsOfOnePattern(t *testing.T) {

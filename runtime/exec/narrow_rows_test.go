@@ -6,6 +6,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests products whose operands are stored again by rows of which there are too many (ir/plan/lists.go).
+
 // TestProductsOfManyRows: an operand that is stored again for its rows has no place for
 // each of them where there are more than any array has.
 func TestProductsOfManyRows(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests that many who ask for a kernel or a conversion at once wait for one (memo.go, internal/flight).
+
 // counting compiles programs one after the other, and counts them. The first waits until it is let go, where
 // letGo is not nil.
 type counting struct {

@@ -9,6 +9,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests declarations that make no sense (runtime/declare).
+
 // What makes no sense is an error that says what to write, not a panic.
 func TestNilsAreErrors(t *testing.T) {
 	s := NewSession(WithEngine(runtime.Interp()), nil)

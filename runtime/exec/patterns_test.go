@@ -12,6 +12,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests which entries results of + and * store, by whole programs.
+
 // TestPatternsFollowSets checks the iteration sets against plain sets: the
 // stored coordinates of a result are the union of its summands' and the
 // intersection of its factors', each coordinate once and in order, for any

@@ -10,6 +10,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests merges that are cut between any two entries (lower/mergepath.go, package pieces).
+
 // TestPieces runs nests that merge operands at their root, cut into pieces of a few entries which begin and end
 // anywhere, also inside a fibre, by several numbers of threads, and compares each array with that of one piece. Sums of
 // small whole numbers have the same bits in any order.

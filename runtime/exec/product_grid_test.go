@@ -11,6 +11,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests products of sparse matrices on grids (lower/gridproduct.go, lower/gpu/product).
+
 // skewed is a matrix whose rows have from none to many entries, in columns of which few are
 // common, with values that make every order of a sum tell.
 func skewed(t *testing.T, r *rand.Rand, rows, cols, entries int64, f tensor.Format, dt tensor.DType, opts ...tensor.Option) *tensor.Tensor {

@@ -22,6 +22,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file has the functions that a GPU runs first, while better code is compiled (runtime/tiers.go), and compares them with testdata.
+
 // What a first call on a GPU waits for grows with the largest function. The table
 // testdata/quick.txt has those of the programs that are measured: how many statements each has, and the one that
 // stands in for it while it is compiled ("-" where none does), and a bound on the lines of PTX that LLVM makes

@@ -13,6 +13,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests what scatters leave out (lower/scatter/gap.go) and loops over all entries (lower/allentries.go).
+
 // TestColumnsCountGaps reduces columns of matrices stored by rows: what is not stored
 // is counted and folded in the end, or looked for beforehand in some of the rows. Columns
 // of the input are full, full but for one row, empty, and in between; the results are

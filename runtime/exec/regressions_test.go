@@ -10,6 +10,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file has programs that once gave a wrong answer.
+
 // TestRegressions holds programs that once gave a wrong answer.
 func TestRegressions(t *testing.T) {
 	ctx := context.Background()

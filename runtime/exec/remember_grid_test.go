@@ -12,6 +12,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests what runs remember beside tensors of a device (runtime/memoise.go).
+
 // Runs on operands that stay on a device, of which they remember what follows from index arrays, give what one
 // thread gives: with other values, other operands of the same kernel, and after operands were released.
 func TestRunsThatRemember(t *testing.T) {

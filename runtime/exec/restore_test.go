@@ -14,6 +14,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests statements that only store an operand again (ir/plan/asconversion.go).
+
 // TestRestore: statements that only store an operand again are one conversion, with the
 // arrays of [tensor.Tensor.Convert], for every number of threads.
 func TestRestore(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests scans, sorts and quantiles on grids (lower/prim).
+
 // gridSession is a session of an engine that runs grids, whose lines are cut as small
 // data need it if grain is not 0.
 func gridSession(t *testing.T, grain int64) *Session {

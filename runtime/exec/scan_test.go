@@ -15,6 +15,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests scans and quantiles (lower/prim), by whole programs.
+
 // lineSessions are the engines with 1, 2 and 7 threads, whose bits must agree.
 func lineSessions(t *testing.T) []*Session {
 	engines := []runtime.Engine{runtime.Interp()}

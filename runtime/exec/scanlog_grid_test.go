@@ -11,6 +11,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests running logarithms of sums on grids (lower/prim/scanlogteam.go, scanlogtile.go).
+
 // runningLog is the logarithm of the running sum of exponentials of each of some numbers.
 func runningLog(x []float64) []float64 {
 	y := make([]float64, len(x))

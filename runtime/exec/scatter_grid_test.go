@@ -10,6 +10,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests scatters on grids (lower/gpu/scatter.go).
+
 // Scatters of floats on grids have the bits of those on one thread: what falls to an
 // element is folded in order.
 func TestScatterOnGrids(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests scatters (ir/plan/scatter.go), by whole programs.
+
 // scattering are sessions with small chunks, on one thread and on three.
 func scattering(t *testing.T) []*Session {
 	defer func(old int64) { debug.ChunkGrain = old }(debug.ChunkGrain)

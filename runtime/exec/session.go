@@ -1,6 +1,3 @@
-// Package exec runs programs: it plans and compiles them for the operands that are declared, binds tensors to them,
-// chooses among the alternatives of a step by what a run brings, converts operands, runs the steps, and says what is
-// wrong with data in terms of the program. Package lacuna is its face.
 package exec
 
 import (

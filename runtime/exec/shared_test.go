@@ -8,6 +8,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file says things as users of package lacuna do, for the tests of this package.
+
 // Tests say things as users of package lacuna do.
 
 var shared = sync.OnceValue(func() *Session { return NewSession() })

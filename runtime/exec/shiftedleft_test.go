@@ -10,6 +10,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests results whose left sides move or repeat an index.
+
 // TestShiftedLeftSides computes sums of matrices of one pattern and products in any order whose left sides move or repeat what the workspace of a
 // row has: elements are where they are in a dense result.
 func TestShiftedLeftSides(t *testing.T) {

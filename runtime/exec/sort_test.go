@@ -9,6 +9,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests sorts (lower/prim/sort.go, topk.go), by whole programs.
+
 // TestSorts checks order, ties, NaN and gaps, on lines short and long.
 func TestSorts(t *testing.T) {
 	sessions := lineSessions(t)

@@ -9,6 +9,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests elements that are stored zeros, gaps and uniform values, by whole programs.
+
 // entriesOf makes a sparse vector of words, - for what is not stored.
 func entriesOf(t *testing.T, dt tensor.DType, words string, opts ...tensor.Option) *tensor.Tensor {
 	t.Helper()

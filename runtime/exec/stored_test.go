@@ -7,6 +7,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests reductions over what is stored.
+
 // TestStoredReductions runs reductions over stored coordinates whose loops the
 // stored tensor does not decide alone.
 func TestStoredReductions(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests reductions over what is stored in a tensor of which nothing else is read.
+
 // TestInByPattern runs over what a tensor stores where only its pattern is read.
 func TestInByPattern(t *testing.T) {
 	sessions := lineSessions(t)

@@ -7,6 +7,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests kernels on tensors that Update made.
+
 // TestKernelsReadUpdatedOperands: a kernel takes a tensor that Update made like the old one, and what it has remembered of that as
 // converted is changed in the same way rather than converted again.
 func TestKernelsReadUpdatedOperands(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file tests programs of which some results are wanted.
+
 // TestOnlyWantedResults makes what the wanted results follow from, and gives no others.
 func TestOnlyWantedResults(t *testing.T) {
 	ctx := context.Background()

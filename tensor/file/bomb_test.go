@@ -10,6 +10,8 @@ import (
 	"testing"
 )
 
+// This file reads small files that promise much, of every kind.
+
 // gzipped packs a text that begins with head and goes on with so many bytes of lines.
 func gzipped(t *testing.T, head, line string, bytesOfLines int) []byte {
 	var out bytes.Buffer

@@ -24,7 +24,7 @@
 // a file into memory and uses its arrays where they lie.
 //
 // No input may crash, hang or exhaust memory. A size that a header promises is
-// believed only as far as the size of the file can justify it; where the size
+// believed only as far as the size of the file can justify it (fits and plan in read.go); where the size
 // is not known (a pipe, a compressed file) memory grows with what has really
 // been read. Every complaint is a [*FileError] that names file and line.
 //

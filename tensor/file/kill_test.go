@@ -11,6 +11,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file kills a process that writes.
+
 // killedWriter is the environment variable that makes TestKilledWhileWriting, in a
 // process of its own, write to the file that it names until it is killed.
 const killedWriter = "LACUNA_TEST_WRITE_UNTIL_KILLED"

@@ -10,6 +10,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file writes random tensors to files of every kind and reads them again.
+
 // drawValue makes a value that is hard on a text format now and then.
 func drawValue(t *rapid.T, dt tensor.DType) tensor.Scalar {
 	special := rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 1, -1, 0.1, math.Inf(1), math.Inf(-1), math.NaN(), math.MaxFloat64, 5e-324, 1e-40, 6e-8})

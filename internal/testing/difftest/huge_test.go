@@ -12,6 +12,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file compares tensors of huge extents with small ones of the same entries.
+
 // far is where a small coordinate goes in a tensor whose extents are huge, in order.
 func far(c int64) int64 { return c<<44 | c*2654435761&0xffff }
 

@@ -12,6 +12,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file runs programs that other systems are measured by, in mixes of formats.
+
 // peerPrograms are expressions that other sparse compilers get wrong, refuse or
 // crash on: dropped or repeated summands, missing reductions, cycles of storage
 // orders, scatters into appended levels, repeated indices, unions of many.

@@ -2,6 +2,8 @@ package difftest
 
 import "slices"
 
+// This file makes the choices of a program that fails fewer and smaller.
+
 // recorder notes the choices of a source.
 type recorder struct {
 	Source

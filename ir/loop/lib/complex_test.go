@@ -8,6 +8,8 @@ import (
 	"testing"
 )
 
+// This file tests complex.loop.
+
 // applyC is the function over c128.
 func applyC(t *testing.T, name string, z []complex128) []complex128 {
 	t.Helper()

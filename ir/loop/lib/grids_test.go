@@ -6,6 +6,8 @@ import (
 	"testing"
 )
 
+// This file tests what is for grids in exp.loop and log.loop.
+
 // forGrids are functions that package lower calls for results that are rounded to 32 bits.
 var forGrids = []string{
 	"_expnarrow_f64", "_expscaled_f64", "_expsingle_f32", "_expcount_f32", "_exprest_f32", "_expslot_u64", "_expjoin_f64",

@@ -17,6 +17,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
 
+// This file calls functions of the library.
+
 // memory is a slice as the interpreter takes it.
 func memory[E any](s []E) interp.Memory {
 	return interp.Memory{Ptr: unsafe.Pointer(unsafe.SliceData(s)), Len: int64(len(s))}

@@ -7,6 +7,8 @@ import (
 	"testing"
 )
 
+// This file tests integer.loop.
+
 // integers are values near the ends and zero, and random ones of every size.
 func integers() []int64 {
 	v := []int64{0, 1, -1, 2, -2, 3, -3, 7, -7, 10, math.MaxInt64, math.MinInt64, math.MaxInt64 - 1, math.MinInt64 + 1, 1 << 32, -1 << 32, 1<<31 - 1}

@@ -6,6 +6,8 @@ import (
 	"sync"
 )
 
+// This file has the functions that those of the library are compared with.
+
 // The judge: elementary functions in math/big, written for relative accuracy
 // far beyond f64 rather than for speed. They are derived by other formulas
 // than the library's, and share nothing with it.

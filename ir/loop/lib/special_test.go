@@ -6,6 +6,8 @@ import (
 	"testing"
 )
 
+// This file tests functions of f64 at zeros, infinities, NaN and seams.
+
 var (
 	inf     = math.Inf(1)
 	nan     = math.NaN()

@@ -12,6 +12,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file measures the largest errors of functions of narrow types.
+
 var sweep = flag.Bool("sweep", false, "try all 2^32 arguments of f32 functions, not one in 65,537")
 
 // narrow lists the functions of one argument as expressions name them, with a

@@ -13,6 +13,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// This file reads and writes the vectors of binsparse's conformance suite.
+
 // vector is one of the conformance vectors: an array in one format.
 type vector struct {
 	ID        string             `json:"id"`

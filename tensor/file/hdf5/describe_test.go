@@ -13,6 +13,8 @@ import (
 	"testing"
 )
 
+// This file compares files with what h5py says of them, for the tests of this package.
+
 // description is what testdata/describe.py says of an object or attribute.
 type description struct {
 	Kind    string                 `json:"kind,omitempty"`

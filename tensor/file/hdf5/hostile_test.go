@@ -11,6 +11,8 @@ import (
 	"testing"
 )
 
+// This file reads files that are damaged or lie.
+
 // TestDamagedBytes damages small files at many bytes, and cuts them there: nothing may crash, or
 // allocate much.
 func TestDamagedBytes(t *testing.T) {

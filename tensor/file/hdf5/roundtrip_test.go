@@ -10,6 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
+// This file writes random files and reads them again.
+
 // TestRoundTrip writes random trees of random datasets and attributes and reads them back.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

@@ -15,7 +15,7 @@ type gathering struct {
 	*workspace.Space
 	store workspace.Store
 	mask  *iterator // entries outside which the workspace holds nothing
-	// open: it is masked, and not drained yet (maskedwork.go).
+	// open: it is masked, and not drained yet (workspacemask.go).
 	open bool
 }
 
