@@ -43,7 +43,7 @@ func Panelled(f *Func) (out *Func, elem Type, size int64) {
 			return nil
 		}
 		if n := int64(len(p.shared())); n > 0 && (size == 0 || elem == p.elem) {
-			elem, size = p.elem, max(size, n*tileSteps*int64(tileBytes/p.elem.Size()))
+			elem, size = p.elem, max(size, n*tileSteps*int64(tileBytes/p.elem.Size())+tileRows*tileNarrow)
 		}
 		return []Stmt{s}
 	})
@@ -282,10 +282,13 @@ func (n *rewrite) tiles(p *panel) []Stmt {
 	inPart = append(inPart, from, to)
 	column := p.inner.Lo
 	left := columns
-	for _, width := range []int{tileBytes / p.elem.Size(), tileNarrow, 1} {
+	for _, t := range p.widths(n) {
+		width := t.width
 		strips := let("strips", bin(Div, left, Int(int64(width))))
+		if t.cut {
+			strips, t.left = let("strips", bin(Min, left, Int(1))), left
+		}
 		strip, of := n.fresh("strip", I64), n.fresh("tile", I64)
-		t := &tile{panel: p, rewrite: n, width: width, names: map[VarID][]VarID{}}
 		from := bin(Add, column, bin(Mul, ref(strip), Int(int64(width))))
 		inStrip := t.filled(from, fromIs, toIs)
 		row := bin(Add, firstIs, bin(Mul, ref(of), Int(tileRows)))
@@ -307,6 +310,16 @@ func (n *rewrite) tiles(p *panel) []Stmt {
 	return append(out, &For{Var: block, Lo: Int(0), Hi: ceilDiv(rows, tileBlock), Body: inBlock}, &rest)
 }
 
+// widths are the tiles that a panel is computed in, one after the other.
+func (p *panel) widths(n *rewrite) []*tile {
+	wide, narrow := &tile{panel: p, rewrite: n, width: tileBytes / p.elem.Size()}, &tile{panel: p, rewrite: n, width: tileNarrow}
+	last := &tile{panel: p, rewrite: n, width: 1}
+	if len(p.packed) > 0 {
+		last.width, last.cut = tileNarrow, true
+	}
+	return []*tile{wide, narrow, last}
+}
+
 // ceilDiv is how many parts of a size x has.
 func ceilDiv(x Expr, size int64) Expr {
 	return NewBinary(Div, NewBinary(Add, x, Int(size-1)), Int(size))
@@ -317,6 +330,10 @@ type tile struct {
 	*panel
 	*rewrite
 	width int
+	// cut: of the tile's columns only the first few are there, as many as are left. The others are computed like the last of these and not
+	// stored: four columns are a vector's work, one or two would be that of as many numbers.
+	cut  bool
+	left Expr
 	// names are what variables of the panel are called in the tile: for each row and column those that differ in both, row by row.
 	names        map[VarID][]VarID
 	byRow, byCol map[VarID]bool
@@ -356,18 +373,52 @@ func (t *tile) emit(row, column, from, to Expr) []Stmt {
 		for c := range t.width {
 			sum := t.fresh("sum", t.elem)
 			is := &Ref{Var: sum, Typ: t.elem}
-			index := t.at(r, c, nil, nil).expr(t.store.Index)
-			out = append(out, &Let{Var: sum, Mutable: true, Value: &Load{Buf: t.store.Buf, Elem: t.elem, Index: index}})
+			buf, index := t.store.Buf, t.at(r, c, nil, nil).expr(t.store.Index)
+			if t.cut {
+				buf, index = t.in, t.outside(r, Int(int64(c)))
+			}
+			out = append(out, &Let{Var: sum, Mutable: true, Value: &Load{Buf: buf, Elem: t.elem, Index: index}})
 			step = append(step, &Assign{Var: sum, Value: t.at(r, c, is, place).expr(t.store.Value)})
-			stores = append(stores, &Store{Buf: t.store.Buf, Index: index, Value: is, Origin: t.store.Origin})
+			stores = append(stores, &Store{Buf: buf, Index: index, Value: is, Origin: t.store.Origin})
 		}
 	}
-	return append(append(out, &For{Var: counter, Lo: from, Hi: to, Body: step, Unroll: 4}), stores...)
+	out = append(append(out, &For{Var: counter, Lo: from, Hi: to, Body: step, Unroll: 4}), stores...)
+	if !t.cut {
+		return out
+	}
+	in := t.copied(row, column, func(r int, index, c Expr) *Store {
+		return &Store{Buf: t.in, Index: t.outside(r, c), Value: &Load{Buf: t.store.Buf, Elem: t.elem, Index: index}}
+	})
+	back := t.copied(row, column, func(r int, index, c Expr) *Store {
+		return &Store{Buf: t.store.Buf, Index: index, Value: &Load{Buf: t.in, Elem: t.elem, Index: t.outside(r, c)}}
+	})
+	return slices.Concat([]Stmt{in}, out, []Stmt{back})
+}
+
+// outside is where an element of a tile that is cut stays, behind what is packed: four elements side by side, whichever are there, are what tells LLVM that
+// they are a vector.
+func (t *tile) outside(r int, c Expr) Expr {
+	return NewBinary(Add, Int(int64(len(t.packed)*tileSteps*(tileBytes/t.elem.Size())+r*t.width)), c)
+}
+
+// copied is a loop over the columns c that a tile has, and in it a store for each row r whose element there has an index.
+func (t *tile) copied(row, column Expr, store func(r int, index, c Expr) *Store) *For {
+	one := &tile{panel: t.panel, rewrite: t.rewrite, width: 1}
+	c := t.fresh("column", I64)
+	is := &Ref{Var: c, Typ: I64}
+	body, _, _, _ := one.open(row, NewBinary(Add, column, is), Int(0))
+	for r := range tileRows {
+		x := store(r, one.at(r, 0, nil, nil).expr(t.store.Index), is)
+		x.Origin = t.store.Origin
+		body = append(body, x)
+	}
+	return &For{Var: c, Lo: Int(0), Hi: t.left, Body: body}
 }
 
 // open makes the constants of a tile: those that are the same in all steps, and those of a step, with the variable that counts these from a first one on and
 // where its part of what is packed begins. Without a row there are none that differ by row, and nothing is packed yet.
 func (t *tile) open(row, column, from Expr) (out, step []Stmt, counter VarID, place Expr) {
+	t.names = map[VarID][]VarID{}
 	t.byRow, t.byCol = map[VarID]bool{t.rows.Var: true}, map[VarID]bool{t.inner.Var: true}
 	if row != nil {
 		t.each(t.rows.Var, I64, func(r, _ int, id VarID) {
@@ -375,7 +426,11 @@ func (t *tile) open(row, column, from Expr) (out, step []Stmt, counter VarID, pl
 		})
 	}
 	t.each(t.inner.Var, I64, func(_, c int, id VarID) {
-		out = append(out, &Let{Var: id, Value: NewBinary(Add, column, Int(int64(c)))})
+		at := NewBinary(Add, column, Int(int64(c)))
+		if t.cut && c > 0 {
+			at = NewBinary(Min, at, NewBinary(Sub, t.inner.Hi, Int(1)))
+		}
+		out = append(out, &Let{Var: id, Value: at})
 	})
 	counter = t.fresh(t.vars[t.outer.Var].Name, I64)
 	t.names[t.outer.Var] = []VarID{counter}

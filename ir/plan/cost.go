@@ -67,6 +67,8 @@ type costWalk struct {
 	counted bool
 	// cut: a loop so far is cut short.
 	cut bool
+	// folding: it is inside of a fold.
+	folding bool
 	// kept is which part of what is computed a mask keeps.
 	kept float64
 	// around are the loops around what is looked at, the outermost first.
@@ -100,7 +102,7 @@ func (w *costWalk) stmt(st ir.Stmt, times float64) float64 {
 		}
 		total := w.stmt(st.Consumer, times)
 		if st.Mask != nil && w.knows() {
-			w.kept = w.share(st.Mask)
+			w.kept *= w.share(st.Mask)
 		}
 		for _, p := range st.Producers {
 			total += factor * w.stmt(p, times)
@@ -136,15 +138,15 @@ func (w *costWalk) stmt(st ir.Stmt, times float64) float64 {
 }
 
 // fold is what it costs to fold into a temporary. A fold over entries may find none: then whether a sparse result has an entry is found out by
-// going through all of it, once to count and once more to compute.
+// going through all of it, once to count and once more to compute, folds inside of it included.
 func (w *costWalk) fold(producer ir.Stmt, times float64) float64 {
-	before := w.cut
-	w.cut = false
+	cut, folding := w.cut, w.folding
+	w.cut, w.folding = false, true
 	total := w.stmt(producer, times)
-	if w.cut && w.counted && w.knows() {
+	if w.cut && w.counted && w.knows() && !folding {
 		total *= 2
 	}
-	w.cut = w.cut || before
+	w.cut, w.folding = w.cut || cut, folding
 	return total
 }
 

@@ -28,7 +28,7 @@ func (w *costWalk) tiled(leaf *ir.Assign) (around []trip, steps float64) {
 		return w.around, 1
 	}
 	rows, sum, columns := w.around[n], w.around[n+1], w.around[n+2]
-	if rows.steps < cost.TiledLeast || columns.steps < cost.TiledColumns { // or few, whose products are no faster in tiles
+	if rows.steps < cost.TiledLeast || columns.steps < 1 {
 		return w.around, 1
 	}
 	order, has := leaf.LHS.Tensor.Format.Order(), leaf.LHS.Vars(nil)
@@ -65,7 +65,8 @@ func (w *costWalk) leaf(leaf *ir.Assign, times float64) float64 {
 	around, steps := w.tiled(leaf)
 	total := times
 	if steps > 1 && !w.sizes.grids {
-		total *= cost.TiledFactor
+		columns := w.around[len(w.around)-1].steps
+		total *= cost.TiledFactor * math.Ceil(columns/cost.TiledNarrow) * cost.TiledNarrow / columns
 	}
 	list := make([]lines, len(accesses))
 	for k := range list {
