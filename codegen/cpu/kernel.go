@@ -53,7 +53,13 @@ func emitKernel(m *llvm.Module, f *loop.Func, i *instruments) *ir.Func {
 		m.Fail(fmt.Errorf("LLVM module: %s is a grid function; a processor has no grids", f.Name))
 		return nil
 	}
-	body := kernelBody(m, loop.Jam(loop.Tile(f)), i)
+	tiled := loop.Tile(f)
+	body := kernelBody(m, loop.Jam(tiled), i)
+	if tiled != f || callsScalars(f.Body) {
+		// Dense products, and functions such as exp: loops wait for arithmetic rather than memory, and gain a quarter to a half
+		// from vectors of 512 bits, which LLVM avoids for the sake of the clock.
+		body.FuncAttrs = append(body.FuncAttrs, ir.AttrPair{Key: "prefer-vector-width", Value: "512"})
+	}
 
 	args := ir.NewParam("args", types.NewPointer(types.I64))
 	args.Attrs = []ir.ParamAttribute{enum.ParamAttrNoAlias, enum.ParamAttrReadOnly}
@@ -115,11 +121,6 @@ func kernelBody(m *llvm.Module, f *loop.Func, told *instruments) *ir.Func {
 	// Not inlined: in the entry the buffers would no longer be parameters, and
 	// what is known about them weaker.
 	fn.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrNoInline, enum.FuncAttrNoUnwind}
-	if callsScalars(f.Body) {
-		// Such as exp: loops wait for arithmetic rather than memory, and gain a quarter
-		// from vectors of 512 bits, which LLVM avoids for the sake of the clock.
-		fn.FuncAttrs = append(fn.FuncAttrs, ir.AttrPair{Key: "prefer-vector-width", Value: "512"})
-	}
 	m.Attributes(fn)
 
 	k := &kernel{Function: m.NewFunction(fn, f.Vars), stop: stop, lets: letsOf(f.Body), instruments: told}
