@@ -28,7 +28,7 @@ func (w *costWalk) tiled(leaf *ir.Assign) (around []trip, steps float64) {
 		return w.around, 1
 	}
 	rows, sum, columns := w.around[n], w.around[n+1], w.around[n+2]
-	if rows.steps < cost.TiledLeast || columns.steps < 1 {
+	if rows.steps < cost.TiledLeast || columns.steps < 2 { // one column is a product of rows with a vector
 		return w.around, 1
 	}
 	order, has := leaf.LHS.Tensor.Format.Order(), leaf.LHS.Vars(nil)
