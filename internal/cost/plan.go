@@ -21,7 +21,6 @@ const (
 	// Blocks of a dense product, and the columns of a tile (ir/loop.Tile).
 	TiledRows, TiledSteps, TiledColumns = 128, 256, 8
 	TiledLeast                          = 4   // rows
-	TiledNarrow                         = 4   // columns that are computed together at least, as many as there are or not
 	TiledFactor                         = 0.2 // a step of a tile beside one of another loop
 )
 
