@@ -13,14 +13,7 @@ import (
 // two axes it takes the diagonals of the last two, which become the last axis of the result.
 // A diagonal outside the matrix has no elements. The result is dense if A is, else sparse.
 func Diagonal(ctx context.Context, A *tensor.Tensor, k int64, opts ...Option) (*tensor.Tensor, error) {
-	op, err := beginMoving(ctx, "Diagonal", opts, A)
-	if err != nil {
-		return nil, err
-	}
-	if A, err = op.plain(A); err != nil {
-		return nil, err
-	}
-	rows, columns, err := op.matrix(A)
+	op, A, rows, columns, err := beginMatrix(ctx, "Diagonal", opts, A)
 	if err != nil {
 		return nil, err
 	}
@@ -64,14 +57,7 @@ func Triu(ctx context.Context, A *tensor.Tensor, k int64, opts ...Option) (*tens
 }
 
 func triangle(ctx context.Context, name, relation string, A *tensor.Tensor, k int64, opts []Option) (*tensor.Tensor, error) {
-	op, err := beginMoving(ctx, name, opts, A)
-	if err != nil {
-		return nil, err
-	}
-	if A, err = op.plain(A); err != nil {
-		return nil, err
-	}
-	rows, columns, err := op.matrix(A)
+	op, A, rows, columns, err := beginMatrix(ctx, name, opts, A)
 	if err != nil {
 		return nil, err
 	}
@@ -83,13 +69,19 @@ func triangle(ctx context.Context, name, relation string, A *tensor.Tensor, k in
 	return op.eval(program, lacuna.Args{"A": A}, lacuna.Result("R", A.Format()))
 }
 
-// matrix returns the extents of the last two axes.
-func (op *operation) matrix(A *tensor.Tensor) (rows, columns int64, err error) {
-	shape := A.Shape()
-	if len(shape) < 2 {
-		return 0, 0, op.failf("the tensor has %d axes: it must be a matrix, or have one in its last two axes", len(shape))
+// beginMatrix is beginMoving for what is done with matrices, as the last two axes of an operand: it returns that in its plain form, and their extents.
+func beginMatrix(ctx context.Context, name string, opts []Option, A *tensor.Tensor) (op *operation, plain *tensor.Tensor, rows, columns int64, err error) {
+	if op, err = beginMoving(ctx, name, opts, A); err != nil {
+		return nil, nil, 0, 0, err
 	}
-	return shape[len(shape)-2], shape[len(shape)-1], nil
+	if plain, err = op.plain(A); err != nil {
+		return nil, nil, 0, 0, err
+	}
+	shape := plain.Shape()
+	if len(shape) < 2 {
+		return nil, nil, 0, 0, op.failf("the tensor has %d axes: it must be a matrix, or have one in its last two axes", len(shape))
+	}
+	return op, plain, shape[len(shape)-2], shape[len(shape)-1], nil
 }
 
 // literal writes a value as expressions have it.

@@ -155,22 +155,17 @@ func (c *compiler) atomic(s *loop.Atomic) exec {
 	}
 	switch buf.Elem {
 	case loop.I32:
-		return atomicOn[int32](c, s, c.int)
+		return atomicOn[int32](c, s)
 	case loop.U32:
-		return atomicOn[uint32](c, s, c.int)
+		return atomicOn[uint32](c, s)
 	case loop.I64:
-		return atomicOn[int64](c, s, c.int)
-	case loop.U64:
-		return atomicOn[uint64](c, s, c.int)
-	case loop.F32:
-		return atomicOn[float32](c, s, c.f32)
+		return atomicOn[int64](c, s)
 	}
-	return atomicOn[float64](c, s, c.f64)
+	return atomicOn[uint64](c, s)
 }
 
-// atomicOn compiles an atomic on elements of type E, whose values are carried by C.
-func atomicOn[E int32 | uint32 | int64 | uint64 | float32 | float64, C number](
-	c *compiler, s *loop.Atomic, operand func(loop.Expr) value[C]) exec {
+// atomicOn compiles an atomic on elements of type E.
+func atomicOn[E int32 | uint32 | int64 | uint64](c *compiler, s *loop.Atomic) exec {
 	elemType := c.bufs[s.Buf].Elem
 	how := changing
 	if s.Op == loop.AtomicExchange {
@@ -178,34 +173,34 @@ func atomicOn[E int32 | uint32 | int64 | uint64 | float32 | float64, C number](
 	}
 	b, i := c.place(s.Buf, elemType, s.Index, how)
 	c.expect(s.Value, elemType, "the value of an atomic")
-	expected := func(*frame) C { return 0 }
+	expected := func(*frame) int64 { return 0 }
 	if s.Op == loop.AtomicCompareAndSwap {
 		c.expect(s.Expected, elemType, "the expected value of an atomic")
 		if c.err == nil {
-			expected = operand(s.Expected).code()
+			expected = c.int(s.Expected).code()
 		}
 	}
 	if c.err != nil {
 		return nil
 	}
-	index, value, op := i.code(), operand(s.Value).code(), s.Op
-	keep := func(*frame, C) {}
+	index, value, op := i.code(), c.int(s.Value).code(), s.Op
+	keep := func(*frame, int64) {}
 	if s.Var != loop.NoVar {
 		to := c.introduce(s.Var, elemType)
-		keep = func(fr *frame, old C) { *reg[C](fr, to) = old }
+		keep = func(fr *frame, old int64) { *reg[int64](fr, to) = old }
 	}
 	return func(fr *frame) int64 {
 		want, v := E(expected(fr)), E(value(fr))
 		p := elem[E](fr, b, index(fr))
 		old := *p
 		*p = changed(op, old, v, want)
-		keep(fr, C(old))
+		keep(fr, int64(old))
 		return 0
 	}
 }
 
-// changed is the new value of an element. Only integers are compared, but for sums.
-func changed[E int32 | uint32 | int64 | uint64 | float32 | float64](op loop.AtomicOp, old, v, expected E) E {
+// changed is the new value of an element.
+func changed[E int32 | uint32 | int64 | uint64](op loop.AtomicOp, old, v, expected E) E {
 	switch op {
 	case loop.AtomicAdd:
 		return old + v
@@ -214,9 +209,9 @@ func changed[E int32 | uint32 | int64 | uint64 | float32 | float64](op loop.Atom
 	case loop.AtomicMax:
 		return max(old, v)
 	case loop.AtomicAnd:
-		return E(int64(old) & int64(v))
+		return old & v
 	case loop.AtomicOr:
-		return E(int64(old) | int64(v))
+		return old | v
 	case loop.AtomicCompareAndSwap:
 		if old != expected {
 			return old

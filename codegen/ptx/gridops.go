@@ -166,10 +166,7 @@ func (k *kernel) atomic(s *loop.Atomic) {
 		old = k.Block.NewExtractValue(swap, 0)
 	} else {
 		op := atomicOps[s.Op][0]
-		switch {
-		case elem.IsFloat():
-			op = enum.AtomicOpFAdd
-		case !elem.IsSigned():
+		if !elem.IsSigned() {
 			op = atomicOps[s.Op][1]
 		}
 		change := k.Block.NewAtomicRMW(op, place, k.Expr(s.Value).Re, enum.AtomicOrderingMonotonic)

@@ -82,7 +82,7 @@ func (b *Builder) Ballot(name string, cond Expr) Expr {
 }
 
 // Atomic changes element index of a buffer or shared array in one step. op is
-// neither AtomicCompareAndSwap nor a sum of floats.
+// not AtomicCompareAndSwap.
 func (b *Builder) Atomic(op AtomicOp, buf BufID, index, value Expr) {
 	b.atomic(&Atomic{Var: NoVar, Op: op, Buf: buf, Index: index, Value: value})
 }
@@ -98,12 +98,6 @@ func (b *Builder) CompareAndSwap(name string, buf BufID, index, expected, value 
 	return b.named(name, &Atomic{Op: AtomicCompareAndSwap, Buf: buf, Index: index, Expected: expected, Value: value})
 }
 
-// AddInAnyOrder adds a float to element index in one step. The sum depends on the
-// order in which threads come.
-func (b *Builder) AddInAnyOrder(buf BufID, index, value Expr) {
-	b.atomic(&Atomic{Var: NoVar, Op: AtomicAdd, Buf: buf, Index: index, Value: value, Nondeterministic: true})
-}
-
 func (b *Builder) named(name string, s *Atomic) Expr {
 	s.Var = b.fresh(name, b.buf(s.Buf).Elem, fixedVar)
 	b.atomic(s)
@@ -114,8 +108,7 @@ func (b *Builder) atomic(s *Atomic) {
 	b.grid()
 	wantIndex(s.Index)
 	p := b.buf(s.Buf)
-	float := p.Elem.IsFloat()
-	if p.ReadOnly || !s.Op.Takes(p.Elem) || float != s.Nondeterministic || s.Value.Type() != p.Elem ||
+	if p.ReadOnly || !s.Op.Takes(p.Elem) || s.Value.Type() != p.Elem ||
 		(s.Expected != nil) != (s.Op == AtomicCompareAndSwap) || s.Expected != nil && s.Expected.Type() != p.Elem {
 		panic(fmt.Sprintf("BUG: %s of %s on buffer %s of %s", s.Op, s.Value.Type(), p.Name, p.Elem))
 	}

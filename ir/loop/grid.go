@@ -205,9 +205,9 @@ type Ballot struct {
 // AtomicOp is what an Atomic makes of the element and the value.
 type AtomicOp uint8
 
-// The atomic operations, on integers of 32 and 64 bits unless stated.
+// The atomic operations, on integers of 32 and 64 bits: a sum of floats would depend on the order of the threads.
 const (
-	AtomicAdd            AtomicOp = iota // also F32 and F64 if Nondeterministic; integers wrap
+	AtomicAdd            AtomicOp = iota // wraps
 	AtomicMin                            // the lesser
 	AtomicMax                            // the greater
 	AtomicAnd                            // bitwise
@@ -230,12 +230,8 @@ func (op AtomicOp) String() string {
 	return "invalid"
 }
 
-// Takes reports whether op is defined on elements of type t. Sums of floats depend
-// on the order of the threads; they must be asked for by Nondeterministic.
-func (op AtomicOp) Takes(t Type) bool {
-	wide := t == F32 || t == F64
-	return int(op) < len(atomics) && (t.IsInt() && t.Size() >= 4 || op == AtomicAdd && wide)
-}
+// Takes reports whether op is defined on elements of type t.
+func (op AtomicOp) Takes(t Type) bool { return int(op) < len(atomics) && t.IsInt() && t.Size() >= 4 }
 
 // Apply is the new value of an element under op, for operands of a type that op
 // takes.
@@ -275,10 +271,7 @@ type Atomic struct {
 	Index    Expr // I64
 	Expected Expr // of the element's type; AtomicCompareAndSwap only, else nil
 	Value    Expr // of the element's type
-	// Nondeterministic allows a result that depends on the order of the threads: a
-	// sum of floats.
-	Nondeterministic bool
-	Origin           Origin
+	Origin   Origin
 }
 
 func (*Barrier) stmt() {}

@@ -120,7 +120,6 @@ func TestVerifyGrid(t *testing.T) {
 		{func(f *Func) { find(f, 3).(*Atomic).Op = AtomicAdd }, "atomic_add expects no value"},
 		{func(f *Func) { find(f, 3).(*Atomic).Value = Truth(true) }, "the value is of type bool, not i64"},
 		{func(f *Func) { find(f, 3).(*Atomic).Index = Truth(true) }, "the index is of type bool, not i64"},
-		{func(f *Func) { find(f, 3).(*Atomic).Nondeterministic = true }, "must be marked nondeterministic"},
 		{func(f *Func) { find(f, 3).(*Atomic).Buf = 99 }, "uses buffer 99"},
 		{func(f *Func) { find(f, 3).(*Atomic).Buf = 0 }, "changes r, which is read-only"},
 		{func(f *Func) { find(f, 3).(*Atomic).Buf = 4 }, "atomic_cas is not defined on elements of type i16"},
@@ -211,7 +210,7 @@ func TestParseGridErrors(t *testing.T) {
 		{inGrid("atomic_add(w, 1)"), `3:13: expected "[", found ","`},
 		{inGrid("atomic_add(h[0], 1:i16)"), `3:1: atomic_add is not defined on elements of type i16`},
 		{inGrid("atomic_min(x[0], 1.0)"), `3:1: atomic_min is not defined on elements of type f64`},
-		{inGrid("atomic_add(x[0], 1.0, certain)"), `3:23: expected "nondeterministic", found "certain"`},
+		{inGrid("atomic_add(x[0], 1.0)"), `3:1: atomic_add is not defined on elements of type f64`},
 		{inGrid("atomic_cas(w[0], 1)"), `3:19: expected ",", found ")"`},
 	} {
 		_, err := ParseFunc(c.src)
@@ -274,7 +273,7 @@ func TestGridBuilder(t *testing.T) {
 	b.Store(part, b.Special(WarpIndex), v)
 	b.Barrier(BlockScope)
 	b.Barrier(WarpScope)
-	b.AddInAnyOrder(y, Int(0), b.Load(part, Int(1)))
+	b.Store(y, Int(0), b.Load(part, Int(1)))
 	some := b.Ballot("some", b.Lt(v, Float(F64, 0)))
 	old := b.AtomicOld("old", AtomicMax, c, Int(0), some)
 	b.CompareAndSwap("was", c, Int(1), old, some)
@@ -290,7 +289,7 @@ func TestGridBuilder(t *testing.T) {
   part[warp()] = v
   barrier
   barrier_warp
-  atomic_add(y[0], part[1], nondeterministic)
+  y[0] = part[1]
   let some: u32 = ballot(v < 0.0)
   let old: u32 = atomic_max(count[0], some)
   let was: u32 = atomic_cas(count[1], old, some)
@@ -303,7 +302,7 @@ func TestGridBuilder(t *testing.T) {
 	if again := roundTrip(t, want, ParseFunc); again != want {
 		t.Errorf("read back\n%s", again)
 	}
-	if got, want := f.Stats().String(), "statements 10 loops 0 whiles 0 branches 0 loads 2 stores 1 calls 0 barriers 2 shuffles 2 atomics 4"; got != want {
+	if got, want := f.Stats().String(), "statements 10 loops 0 whiles 0 branches 0 loads 2 stores 2 calls 0 barriers 2 shuffles 2 atomics 3"; got != want {
 		t.Errorf("stats %s, want %s", got, want)
 	}
 	// Nothing of it is dead, though nothing reads was.

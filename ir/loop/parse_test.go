@@ -233,7 +233,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(inFunc("x[0] = -(-1.0) // comment"))
 	f.Add(inFunc("for independent i = 0 to n { if i == 1 { fail 0 \"a\" } else if true {} }"))
 	f.Add(inGrid("barrier\nlet a: f64 = shuffle_up(r[thread()], warp(), 8)\nif block() == n {\nlet b: u32 = ballot(a > 0.0)\natomic_max(u[0], b)\n}"))
-	f.Add(inGrid("let a: i64 = atomic_cas(s[lane()], blocks(), 2)\natomic_add(x[a], 1.0, nondeterministic)\nbarrier_warp"))
+	f.Add(inGrid("let a: i64 = atomic_cas(s[lane()], blocks(), 2)\natomic_add(w[a], 1)\nbarrier_warp"))
 	f.Add("scalar f(x: c64) c64 { return complex((1.0:f32), f32#7fc00001) }")
 	f.Add(`program p { scalar n bound buffer a: []i8 temp partition q of n grain 1 chunks n stage s over q { alloc a[max(n, -1)] partitioned { let n = a[0] } } }`)
 	f.Fuzz(func(t *testing.T, src string) {

@@ -163,10 +163,6 @@ func (p *parser) atomic(op token) *Atomic {
 		p.expect(",")
 	}
 	s.Value = p.typed(elem, "the value")
-	if p.accept(",") {
-		p.expect(nondeterministic)
-		s.Nondeterministic = true
-	}
 	p.expect(")")
 	return s
 }

@@ -52,9 +52,6 @@ func (p *printer) gridStmt(s Stmt) {
 			args += ", " + p.expr(s.Expected)
 		}
 		args += ", " + p.expr(s.Value)
-		if s.Nondeterministic {
-			args += ", " + nondeterministic
-		}
 		if s.Var == NoVar {
 			p.line(s.Op.String(), "(", args, ")")
 			return
@@ -64,9 +61,6 @@ func (p *printer) gridStmt(s Stmt) {
 		p.line("?")
 	}
 }
-
-// nondeterministic is the last argument of an atomic sum of floats.
-const nondeterministic = "nondeterministic"
 
 // result writes a statement that introduces a variable.
 func (p *printer) result(id VarID, parts ...string) {

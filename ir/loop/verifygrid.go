@@ -112,9 +112,6 @@ func (v *verifier) atomic(s *Atomic) {
 		v.problem("%s expects no value", s.Op)
 	}
 	v.want(s.Value, b.Elem, "the value")
-	if b.Elem.IsFloat() != s.Nondeterministic {
-		v.problem("a sum of floats depends on the order of the threads, others do not: only that one must be marked nondeterministic")
-	}
 	if s.Var != NoVar {
 		v.declare(s.Var, b.Elem, fixedVar)
 	}

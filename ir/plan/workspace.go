@@ -356,30 +356,12 @@ var chains = map[string]ir.Fold{"+": ir.FoldSum, "*": ir.FoldProd, "min": ir.Fol
 // matrices", IPDPSW 2022), and of the other functions in chains. Terms are
 // folded as written, from the left, so the values are those of a merge.
 func (s *scheduler) tryMany(free []*ir.Index) {
-	first, ok := s.value.(*ir.Call)
-	if !ok || len(free) == 0 {
+	f, values := chainOf(s.value)
+	if len(free) == 0 || len(values) < manyTerms {
 		return
 	}
-	f, ok := chains[first.Fn]
-	if !ok {
-		return
-	}
+	first := s.value.(*ir.Call)
 	f = foldIn(f, first.Typ)
-	var values []ir.Expr
-	e := s.value
-	for {
-		c, ok := e.(*ir.Call)
-		if !ok || c.Fn != first.Fn || c.Typ != first.Typ {
-			break
-		}
-		values = append(values, c.Args[1])
-		e = c.Args[0]
-	}
-	values = append(values, e)
-	if len(values) < manyTerms {
-		return
-	}
-	slices.Reverse(values)
 	depth := len(free) - 1
 	tail := free[depth:]
 	w, own := s.newWork(f, first.Typ, tail)

@@ -28,7 +28,7 @@ func BenchmarkParse(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/threads=%d", values.name, threads), func(b *testing.B) {
 				b.SetBytes(int64(len(text)))
 				for b.Loop() {
-					in, err := open("a.mtx", bytes.NewReader(text), &config{base: 1, threads: threads})
+					in, err := open("a.mtx", bytes.NewReader(text), &config{base: 1, threads: threads, memory: heap{}, progress: func(int64, int64) {}})
 					if err != nil {
 						b.Fatal(err)
 					}
