@@ -31,7 +31,7 @@ func TestElementOrZero(t *testing.T) {
     p = p + 1
   }
 }`, test.elem, test.loop, test.zero)))
-		if got := strings.Contains(text, "private unnamed_addr constant"); got != test.addresses {
+		if got := strings.Contains(text, "private unnamed_addr constant"); got != test.addresses || strings.Contains(text, "!unpredictable") != got {
 			t.Errorf("%v: a choice between addresses: %v", test, got)
 		}
 	}

@@ -48,7 +48,9 @@ func (f *Function) Expr(e loop.Expr) Val {
 func (f *Function) selectExpr(e *loop.Select) Val {
 	cond := f.Expr(e.Cond).Re
 	if l, ok := f.elementOrZero(e); ok {
-		return Val{Re: f.Block.NewLoad(registerType(l.Elem), f.Block.NewSelect(cond, f.Address(l.Buf, f.Expr(l.Index).Re, 0), f.Module.zero(l.Elem)))}
+		place := f.Block.NewSelect(cond, f.Address(l.Buf, f.Expr(l.Index).Re, 0), f.Module.zero(l.Elem))
+		place.Metadata = f.Module.unguessed()
+		return Val{Re: f.Block.NewLoad(registerType(l.Elem), place)}
 	}
 	x := f.Expr(e.X)
 	y := f.Expr(e.Y).Parts()
@@ -60,8 +62,8 @@ func (f *Function) selectExpr(e *loop.Select) Val {
 }
 
 // elementOrZero is the load in a choice between an element, a float, and 0, by something other than a comparison of floats. x86 before AVX-512 has no
-// instruction for that, and LLVM does not use the one that AVX-512 has: it would make a branch, which a merge of two operands cannot foresee. The choice between
-// addresses is one instruction. Loops that may become vectors have choices between vectors.
+// instruction for that, and LLVM does not use the one that AVX-512 has: it would make a branch, which neither a merge of two operands nor an element of a row that
+// is summed can foresee. The choice between addresses is one instruction, as long as LLVM is told so. Loops that may become vectors have choices between vectors.
 func (f *Function) elementOrZero(e *loop.Select) (*loop.Load, bool) {
 	l, ok := e.X.(*loop.Load)
 	zero, isConst := e.Y.(*loop.Const)

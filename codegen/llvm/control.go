@@ -270,3 +270,11 @@ func (m *Module) weights(node **metadata.Tuple, first, second int64) ir.Metadata
 	}
 	return ir.Metadata{{Name: "prof", Node: *node}}
 }
+
+// unguessed says of a choice that it is not to become a branch, as no processor can guess it.
+func (m *Module) unguessed() ir.Metadata {
+	if m.unguessedNode == nil {
+		m.unguessedNode = m.NewNode(&metadata.Tuple{})
+	}
+	return ir.Metadata{&metadata.Attachment{Name: "unpredictable", Node: m.unguessedNode}}
+}

@@ -39,6 +39,7 @@ type Module struct {
 	intrinsics               map[string]*ir.Func
 	properties               map[string]*metadata.Tuple // of loops
 	likelyNode, unlikelyNode *metadata.Tuple
+	unguessedNode            *metadata.Tuple
 	Variant                  Variant
 	err                      error
 }

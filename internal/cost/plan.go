@@ -10,6 +10,7 @@ const (
 // loops are cut short by sparse operands, and which operands have to be stored again.
 const (
 	Conversion      = 300_000 // storing an operand again
+	ConversionDoubt = 1.15    // by how much a plan that does so has to be better than those that do not
 	StrideFactor    = 1.3     // innermost loop strides through a dense operand
 	ScatterFactor   = 1.2     // an accumulator in a register beats one in memory
 	CountFactor     = 1.5     // a count beside the accumulator, and another pass over the result

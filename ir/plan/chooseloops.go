@@ -196,8 +196,17 @@ func (s *scheduler) tryScatter(order []*ir.Index, top *ir.Reduce) {
 	})
 }
 
+// bid is the cost by which a candidate is compared with others. One that stores operands again has to win clearly: those stay in memory
+// beside what they were made of, new operands are stored again in each run, and estimates are less sure than that.
+func (c *candidate) bid() float64 {
+	if len(c.convert) > 0 {
+		return c.cost * cost.ConversionDoubt
+	}
+	return c.cost
+}
+
 // consider estimates the cost of a candidate, keeps it if it is the cheapest so
-// far, and returns the cost.
+// far, and returns what it bids.
 func (s *scheduler) consider(c *candidate) float64 {
 	s.tried++
 	c.merged = s.merged
@@ -236,7 +245,7 @@ func (s *scheduler) consider(c *candidate) float64 {
 		c.cost *= s.weigh(c.body)
 	}
 	s.compare(c)
-	if s.best == nil || c.cost < s.best.cost {
+	if s.best == nil || c.bid() < s.best.bid() {
 		s.best = c
 	}
 	if s.nests != nil {
@@ -248,7 +257,7 @@ func (s *scheduler) consider(c *candidate) float64 {
 	if s.wishes != nil && s.wishes.admit(s, c) && (s.wanted == nil || c.cost < s.wanted.cost != s.opts.Dearest) {
 		s.wanted = c
 	}
-	return c.cost
+	return c.bid()
 }
 
 // weigh is the factor by which a nest costs more because its outermost loop cannot be
