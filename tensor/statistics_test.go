@@ -55,3 +55,36 @@ func TestStatistics(t *testing.T) {
 		t.Errorf("dense: %+v", s)
 	}
 }
+
+// TestMagnitude: what is infinite or NaN has no bound, and is not taken for numbers that are not negative.
+func TestMagnitude(t *testing.T) {
+	type magnitudes struct {
+		finite      bool
+		exponent    int
+		nonNegative bool
+	}
+	for name, c := range map[string]struct {
+		values Array
+		want   magnitudes
+	}{
+		"f64":             {ArrayOf([]float64{0, 3, 0.25}), magnitudes{true, 2, true}},
+		"f64 negative":    {ArrayOf([]float64{3, -9}), magnitudes{true, 4, false}},
+		"f64 of -0":       {ArrayOf([]float64{math.Copysign(0, -1)}), magnitudes{true, 0, false}},
+		"f64 infinite":    {ArrayOf([]float64{1, math.Inf(1)}), magnitudes{false, 1025, false}},
+		"f64 NaN":         {ArrayOf([]float64{math.NaN(), 1}), magnitudes{false, 1025, false}},
+		"f64 the largest": {ArrayOf([]float64{math.MaxFloat64}), magnitudes{true, 1024, true}},
+		"f32":             {ArrayOf([]float32{0, 3, 0.25}), magnitudes{true, 2, true}},
+		"f32 negative":    {ArrayOf([]float32{3, -9}), magnitudes{true, 4, false}},
+		"f32 infinite":    {ArrayOf([]float32{1, float32(math.Inf(1))}), magnitudes{false, 129, false}},
+		"f32 NaN":         {ArrayOf([]float32{float32(math.NaN()), 1}), magnitudes{false, 129, false}},
+		"f32 the largest": {ArrayOf([]float32{math.MaxFloat32}), magnitudes{true, 128, true}},
+		"i16":             {ArrayOf([]int16{-1}), magnitudes{true, 16, false}},
+		"u8":              {ArrayOf([]uint8{1}), magnitudes{true, 8, true}},
+		"c64":             {ArrayOf([]complex64{complex(2, 1)}), magnitudes{true, 2, false}},
+	} {
+		var got magnitudes
+		if got.finite, got.exponent, got.nonNegative = magnitude(c.values); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}

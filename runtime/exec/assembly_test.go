@@ -187,3 +187,43 @@ func scattered(t *testing.T, seed uint64, size, entries int, f tensor.Format) *t
 	}
 	return a
 }
+
+// TestAssemblyBesideUnknownFills multiplies with a matrix whose fill only a run can tell: the result has an entry wherever the other factor has, however few the matrix
+// stores, and there must be room for them.
+func TestAssemblyBesideUnknownFills(t *testing.T) {
+	const n = 40
+	a, b := scattered(t, 1, n, 3, tensor.CSR), scattered(t, 2, n, 300, tensor.CSR)
+	dense := func(m *tensor.Tensor) []float64 {
+		d, err := m.Convert(tensor.Dense(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tensor.View[float64](d.Values())
+	}
+	for _, threads := range []int{1, 3} {
+		s := NewSession(WithEngine(runtime.Interp()), WithThreads(threads))
+		s.env.Grain = 1
+		args := Args{"A": a, "B": b, "s": tensor.ScalarTensor(tensor.Float(tensor.Float64, 5))}
+		k, err := s.Compile(t.Context(), "C(i,j) = A(i,j) + s; E(i,j) = C(i,j) * B(i,j)",
+			Operand("A", a), Operand("B", b), Operand("s", args["s"]), Result("C", tensor.CSR), Result("E", tensor.CSR), AsWritten())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := k.RunAll(t.Context(), args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := all["C"]; c.NNZ() != a.NNZ() || c.Fill().Float64() != 5 {
+			t.Fatalf("C stores %d elements, and the others are %v", c.NNZ(), c.Fill())
+		}
+		got, x, y := dense(all["E"]), dense(a), dense(b)
+		for p := range got {
+			if want := (x[p] + 5) * y[p]; got[p] != want {
+				t.Errorf("%d threads: element %d is %g, want %g", threads, p, got[p], want)
+			}
+		}
+		if all["E"].NNZ() != b.NNZ() {
+			t.Errorf("%d threads: %d entries, want %d", threads, all["E"].NNZ(), b.NNZ())
+		}
+	}
+}

@@ -231,13 +231,17 @@ func (m *measurement) workspaces() error {
 		}
 	}
 	// Both assemble the same result; with places for all keys, an access is one within 512 KiB.
-	more := (took["hash"] - took["dense"]) / float64(a.NNZ()*each)
-	m.times.Insert = m.times.Random[1] + max(more, 0)
+	insertions := float64(a.NNZ() * each)
+	m.times.Insert = insertion(m.times.Random[1], took["hash"]/insertions, took["dense"]/insertions)
 	places := make([]float64, 1<<17)
 	cleared, err := least(func() error { clear(places); return nil })
 	m.times.Clear = cleared / float64(len(places))
 	return err
 }
+
+// insertion is the time of an insertion into a hash table: that of an access, and what such a table takes more than one with a place for each key,
+// or nothing if a measurement says less.
+func insertion(access, hash, dense float64) float64 { return access + max(hash-dense, 0) }
 
 // conversions measures entries that are stored in another order, by a kernel and without.
 func (m *measurement) conversions() error {

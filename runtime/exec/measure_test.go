@@ -36,3 +36,12 @@ func TestMeasure(t *testing.T) {
 		t.Error("measured under a context that has ended")
 	}
 }
+
+// TestInsertion: an insertion takes no less than an access, whatever a measurement on a busy machine says.
+func TestInsertion(t *testing.T) {
+	for _, c := range []struct{ access, hash, dense, want float64 }{{1.5, 9, 4, 6.5}, {1.5, 4.25, 4, 1.75}, {1.5, 4, 4, 1.5}, {1.5, 3, 4, 1.5}} {
+		if got := insertion(c.access, c.hash, c.dense); got != c.want {
+			t.Errorf("%+v: %g", c, got)
+		}
+	}
+}

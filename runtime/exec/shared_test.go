@@ -10,8 +10,6 @@ import (
 
 // This file says things as users of package lacuna do, for the tests of this package.
 
-// Tests say things as users of package lacuna do.
-
 var shared = sync.OnceValue(func() *Session { return NewSession() })
 
 func Compile(ctx context.Context, src string, opts ...Option) (*Kernel, error) {
