@@ -38,6 +38,8 @@ const (
 const (
 	Cell  = 0.6 // an element of a dense intermediate: cleared, written, read
 	Entry = 4.0 // an entry of a sparse intermediate: sorted, written, read
+	// Scatter is how much more a step takes that adds to an element in memory, of those that lie here and there, in steps.
+	Scatter = 0.5
 	// Remembered is an entry of an operand that is stored in another order first: it takes a Move, in the first run only.
 	Remembered = 0.5
 	Statement  = 4000 // a statement by itself

@@ -39,7 +39,8 @@ func (s *search) exhaustive() *node {
 		if set&(set-1) == 0 {
 			leaf := leaves[bits.TrailingZeros(uint(set))]
 			costs[set] = math.Inf(1)
-			if masks&set == 0 && out != leaf.out || leaf.rel.calls > 0 && leaf.rel.order == nil && !s.preserve && !s.Grids { // sums of a factor by itself, or the values of a function
+			if masks&set == 0 && out != leaf.out || leaf.rel.calls > 0 && leaf.rel.order == nil && !s.preserve && !s.Grids ||
+				s.spreads(leaf, leaves) { // sums of a factor by itself, the values of a function, or a dense copy
 				n := s.made([]*node{leaf}, leaf.rel, out)
 				n.alike = names[leaf.first]
 				if s.keep(made, costs, set, n, set == all); s.sharing && twins[n.alike] > 1 && made[set] != nil {

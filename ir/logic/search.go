@@ -140,10 +140,21 @@ func (s *search) denseRelation(vars varset) *relation {
 // making is what storing a node costs for one that others read: beside its loops.
 func (s *search) making(n *node) float64 {
 	if n.dense {
-		return cost.Statement + cost.Cell*n.rel.n
+		return cost.Statement + cost.Cell*n.rel.n + s.scattering(n)
 	}
 	_, block := s.whole(n.kids, n.out)
 	return cost.Statement + n.rel.n*(cost.Cell+(cost.Entry-cost.Cell)/block) + s.inserting(n.kids, n.raw, n.out)
+}
+
+// scattering is what it costs that a dense node's elements are added to in memory, here and there, as in t(j) = sum_i A(i,j) with A in CSR: the loops follow a sparse part, of which
+// the last variable alone is the node's.
+func (s *search) scattering(n *node) float64 {
+	for _, k := range n.kids {
+		if last := len(k.rel.order) - 1; last > 0 && n.out.has(k.rel.order[last]) && !slices.ContainsFunc(k.rel.order[:last], n.out.has) {
+			return cost.Scatter * builtin.Step * n.raw.n
+		}
+	}
+	return 0
 }
 
 // inserting is what it costs to find the places of a sparse result, but where it is computed entry by entry.

@@ -46,6 +46,12 @@ func (s *search) lookedUp(x, a *relation) bool {
 	return len(a.order) > 1 && (a.order[len(a.order)-1] == x.order[0] || s.Grids && slices.Contains(a.order, x.order[0]))
 }
 
+// spreads reports whether a part is a sparse vector that the loops over others would look up.
+func (s *search) spreads(k *node, kids []*node) bool {
+	_, plain := k.factor.expr.(*lang.Access)
+	return plain && !k.factor.mask && !s.preserve && sparseVector(k.rel) && slices.ContainsFunc(kids, func(a *node) bool { return s.lookedUp(k.rel, a.rel) })
+}
+
 // spread puts dense copies of sparse vectors into an order, where they make it cheaper.
 func (s *search) spread(n *node) *node {
 	for i, k := range n.kids {
@@ -53,10 +59,7 @@ func (s *search) spread(n *node) *node {
 			n.kids[i] = s.spread(k)
 			continue
 		}
-		if _, plain := k.factor.expr.(*lang.Access); !plain || k.factor.mask || s.preserve || !sparseVector(k.rel) {
-			continue
-		}
-		if !slices.ContainsFunc(n.kids, func(a *node) bool { return s.lookedUp(k.rel, a.rel) }) {
+		if !s.spreads(k, n.kids) {
 			continue
 		}
 		dense := s.made([]*node{k}, k.rel, k.rel.vars)
