@@ -71,7 +71,10 @@ func (f *Function) ifElse(s *loop.If) {
 	if len(s.Else) > 0 {
 		otherwise = f.NewBlock("if.else")
 	}
-	f.Block.NewCondBr(f.Expr(s.Cond).Re, then, otherwise)
+	branch := f.Block.NewCondBr(f.Expr(s.Cond).Re, then, otherwise)
+	if s.Seldom {
+		branch.Metadata = f.Module.seldom()
+	}
 
 	reached := otherwise == end
 	f.Enter(then)
@@ -259,6 +262,9 @@ func (m *Module) Likely() ir.Metadata { return m.weights(&m.likelyNode, 1<<20, 1
 
 // Unlikely is that of one that nearly never does.
 func (m *Module) Unlikely() ir.Metadata { return m.weights(&m.unlikelyNode, 1, 1<<20) }
+
+// seldom is that of a branch that goes to its first target now and then: code there is out of the way, but not compiled as if it never ran.
+func (m *Module) seldom() ir.Metadata { return m.weights(&m.seldomNode, 1, 16) }
 
 // weights is the metadata of how often a branch goes to its first and its second target.
 // The module has it once.

@@ -32,16 +32,16 @@ import (
 // Module is an LLVM module under construction. Errors stick: the first one is
 // what Text returns, and after it the rest is emitted in vain.
 type Module struct {
-	IR                       *ir.Module
-	lookup                   loop.Resolver
-	kernels                  map[string]bool
-	scalars                  map[string]*ir.Func
-	intrinsics               map[string]*ir.Func
-	properties               map[string]*metadata.Tuple // of loops
-	likelyNode, unlikelyNode *metadata.Tuple
-	unguessedNode            *metadata.Tuple
-	Variant                  Variant
-	err                      error
+	IR                                   *ir.Module
+	lookup                               loop.Resolver
+	kernels                              map[string]bool
+	scalars                              map[string]*ir.Func
+	intrinsics                           map[string]*ir.Func
+	properties                           map[string]*metadata.Tuple // of loops
+	likelyNode, unlikelyNode, seldomNode *metadata.Tuple
+	unguessedNode                        *metadata.Tuple
+	Variant                              Variant
+	err                                  error
 }
 
 // NewModule returns an empty module. lookup finds the scalar functions that the

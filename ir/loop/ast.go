@@ -121,7 +121,9 @@ type While struct {
 type If struct {
 	Cond       Expr
 	Then, Else []Stmt
-	Origin     Origin
+	// Seldom says that Cond is expected to hold in few cases, so that what follows Then had better be near.
+	Seldom bool
+	Origin Origin
 }
 
 // Fail stops the function: it returns status 1+Code. Fails[Code] is the message.

@@ -234,6 +234,12 @@ func (b *Builder) If(cond Expr, then, otherwise func()) {
 	b.emit(s)
 }
 
+// Seldom runs then where cond holds, which it is expected to do in few cases.
+func (b *Builder) Seldom(cond Expr, then func()) {
+	wantBool(cond)
+	b.emit(&If{Cond: cond, Then: b.nested(then), Seldom: true})
+}
+
 // Unless runs body where cond does not hold. Its loops over ranges are not put under a condition
 // but have no iterations where it holds, so that threads which go through them
 // together stay together; what body declares is there in either case.

@@ -94,9 +94,9 @@ func sweep(body []Stmt, live []bool) []Stmt {
 			case isEmpty(then):
 				s = &If{Cond: NewUnary(Not, x.Cond), Then: otherwise}
 			case isEmpty(otherwise):
-				s = &If{Cond: x.Cond, Then: then}
+				s = &If{Cond: x.Cond, Then: then, Seldom: x.Seldom}
 			default:
-				s = &If{Cond: x.Cond, Then: then, Else: otherwise}
+				s = &If{Cond: x.Cond, Then: then, Else: otherwise, Seldom: x.Seldom}
 			}
 		}
 		stamp(s, OriginOf(from))

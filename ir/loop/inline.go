@@ -102,7 +102,7 @@ func (n *Inliner) stmt(s Stmt) {
 	case *While:
 		b.emit(&While{Cond: n.Expr(s.Cond), Body: b.nested(func() { n.Block(s.Body) })})
 	case *If:
-		b.emit(&If{Cond: n.Expr(s.Cond),
+		b.emit(&If{Cond: n.Expr(s.Cond), Seldom: s.Seldom,
 			Then: b.nested(func() { n.Block(s.Then) }), Else: b.nested(func() { n.Block(s.Else) })})
 	case *Fail:
 		b.Fail("%s", n.f.Fails[s.Code])

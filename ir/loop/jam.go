@@ -46,7 +46,7 @@ func replaceLoops(f *Func, replace func(*rewrite, *For) []Stmt) *Func {
 			case *While:
 				out = append(out, &While{Cond: s.Cond, Body: block(s.Body), Origin: s.Origin})
 			case *If:
-				out = append(out, &If{Cond: s.Cond, Then: block(s.Then), Else: block(s.Else), Origin: s.Origin})
+				out = append(out, &If{Cond: s.Cond, Then: block(s.Then), Else: block(s.Else), Seldom: s.Seldom, Origin: s.Origin})
 			default:
 				out = append(out, s)
 			}

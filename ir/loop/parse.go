@@ -411,6 +411,7 @@ func (p *parser) loop() Stmt {
 func (p *parser) branch() Stmt {
 	p.advance()
 	s := &If{Cond: p.condition()}
+	s.Seldom = p.accept("seldom")
 	s.Then = p.block()
 	if !p.accept("else") {
 		return s

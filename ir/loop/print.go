@@ -188,7 +188,11 @@ func (p *printer) stmt(s Stmt) {
 // branch writes an if; an else that holds only another if becomes "else if".
 func (p *printer) branch(before string, s *If) {
 	p.mark(s)
-	p.line(before, "if ", p.expr(s.Cond), " {")
+	seldom := ""
+	if s.Seldom {
+		seldom = " seldom"
+	}
+	p.line(before, "if ", p.expr(s.Cond), seldom, " {")
 	p.block(s.Then)
 	if len(s.Else) == 0 {
 		p.line("}")

@@ -147,7 +147,7 @@ func (v *verifier) describe(s Stmt) string {
 	case *While:
 		p.stmt(&While{Cond: s.Cond})
 	case *If:
-		p.stmt(&If{Cond: s.Cond})
+		p.stmt(&If{Cond: s.Cond, Seldom: s.Seldom})
 	default:
 		p.stmt(s)
 	}

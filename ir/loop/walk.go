@@ -167,7 +167,7 @@ func (r rewriter) stmt(s Stmt) Stmt {
 	case *While:
 		return &While{Cond: r.expr(s.Cond), Body: r.block(s.Body)}
 	case *If:
-		return &If{Cond: r.expr(s.Cond), Then: r.block(s.Then), Else: r.block(s.Else)}
+		return &If{Cond: r.expr(s.Cond), Then: r.block(s.Then), Else: r.block(s.Else), Seldom: s.Seldom}
 	case *Fail:
 		return &Fail{Code: r.fail(s.Code)}
 	case *Return:

@@ -166,7 +166,7 @@ func withoutFails(body []loop.Stmt) []loop.Stmt {
 		case *loop.Fail:
 			continue
 		case *loop.If:
-			s = &loop.If{Cond: x.Cond, Then: withoutFails(x.Then), Else: withoutFails(x.Else), Origin: x.Origin}
+			s = &loop.If{Cond: x.Cond, Then: withoutFails(x.Then), Else: withoutFails(x.Else), Seldom: x.Seldom, Origin: x.Origin}
 		case *loop.For:
 			y := *x
 			y.Body = withoutFails(x.Body)

@@ -31,7 +31,7 @@ while.body:
 if.then:
 	%12 = load i64, i64* %r
 	%13 = icmp sge i64 %12, %room
-	br i1 %13, label %if.then.1, label %if.end.1
+	br i1 %13, label %if.then.1, label %if.end.1, !prof !0
 
 if.then.1:
 	ret i64 1
@@ -73,7 +73,7 @@ if.end.2:
 if.end:
 	%27 = load volatile i32, i32* %stop, align 4
 	%28 = icmp eq i32 %27, 0
-	br i1 %28, label %while.cond, label %stopped, !prof !0
+	br i1 %28, label %while.cond, label %stopped, !prof !1
 
 while.end:
 	%29 = load i64, i64* %r
@@ -118,4 +118,5 @@ entry:
 	ret i64 %14
 }
 
-!0 = !{!"branch_weights", i32 1048576, i32 1}
+!0 = !{!"branch_weights", i32 1, i32 16}
+!1 = !{!"branch_weights", i32 1048576, i32 1}

@@ -194,7 +194,7 @@ func (g *generator) store() []loop.Stmt {
 }
 
 func (g *generator) branch() loop.Stmt {
-	s := &loop.If{Cond: g.expr(loop.Bool, 3), Then: g.block(nil)}
+	s := &loop.If{Cond: g.expr(loop.Bool, 3), Then: g.block(nil), Seldom: g.upto(4) == 0}
 	switch g.upto(3) {
 	case 1:
 		s.Else = g.block(nil)
