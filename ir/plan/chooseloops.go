@@ -197,9 +197,10 @@ func (s *scheduler) tryScatter(order []*ir.Index, top *ir.Reduce) {
 }
 
 // bid is the cost by which a candidate is compared with others. One that stores operands again has to win clearly: those stay in memory
-// beside what they were made of, new operands are stored again in each run, and estimates are less sure than that.
-func (c *candidate) bid() float64 {
-	if len(c.convert) > 0 {
+// beside what they were made of, new operands are stored again in each run, and estimates are less sure than that. On a grid more than the iterations
+// speaks for it, as loops along the storage are often those that threads cannot share.
+func (s *scheduler) bid(c *candidate) float64 {
+	if len(c.convert) > 0 && !s.opts.Grids {
 		return c.cost * cost.ConversionDoubt
 	}
 	return c.cost
@@ -245,7 +246,7 @@ func (s *scheduler) consider(c *candidate) float64 {
 		c.cost *= s.weigh(c.body)
 	}
 	s.compare(c)
-	if s.best == nil || c.bid() < s.best.bid() {
+	if s.best == nil || s.bid(c) < s.bid(s.best) {
 		s.best = c
 	}
 	if s.nests != nil {
@@ -257,7 +258,7 @@ func (s *scheduler) consider(c *candidate) float64 {
 	if s.wishes != nil && s.wishes.admit(s, c) && (s.wanted == nil || c.cost < s.wanted.cost != s.opts.Dearest) {
 		s.wanted = c
 	}
-	return c.bid()
+	return s.bid(c)
 }
 
 // weigh is the factor by which a nest costs more because its outermost loop cannot be
