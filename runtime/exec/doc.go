@@ -5,7 +5,7 @@
 // The files, in the order in which a program meets them:
 //
 //	session.go        a session: engine, limits, kernels that were made; eval.go: the kernel for a text and its operands
-//	kernel.go         a program planned and compiled, all steps at once; sizes.go: loops by what operands store; optimise.go: orders of computing
+//	kernel.go         a program planned and compiled, all steps at once; ordersbysizes.go: loops by what operands store; optimise.go: orders of computing
 //	run.go            a run, step after step; prepared.go: what follows from patterns found out before; caller.go: operands by position
 //	binding.go        operands checked and stored; extents.go, admission.go: whether results fit in memory; describe.go: statistics, on a device
 //
