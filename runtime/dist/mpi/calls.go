@@ -31,17 +31,18 @@ func different(other int, theirs kind, self int, mine kind) *transport.Error {
 	return &transport.Error{Rank: other, Reason: fmt.Sprintf("it is in %s, where rank %d is in %s", kindNames[theirs], self, kindNames[mine])}
 }
 
-// operation is a collective call under way. All but done is the thread's.
+// operation is a collective call under way. All but done is the server's.
 type operation struct {
 	kind  kind
 	call  int // its number among those of the rank: ranks number them alike
 	post  func(s *server, op *operation) error
 	left  int    // requests that are not done
-	ended func() // frees what only the thread knows of
+	long  bool   // it has long messages
+	ended func() // frees what only the server knows of
 	done  chan struct{}
 }
 
-// begin hands a collective call to the thread.
+// begin begins a collective call.
 func (g *Group) begin(k kind, post func(*server, *operation) error) (*operation, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

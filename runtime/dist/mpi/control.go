@@ -255,9 +255,5 @@ func (s *server) finished(now time.Time) bool {
 	case s.size > 1 && !s.byeHeard || len(s.list) > 0:
 		return false
 	}
-	close(s.finalising)
-	if err := s.lib.call(&s.lib.finalize); err != nil {
-		s.fail(&transport.Error{Rank: s.rank, Reason: err.Error()})
-	}
 	return true
 }

@@ -52,10 +52,10 @@ var (
 
 // The same in both.
 const (
-	threadFunneled = 1
-	undefined      = -32766
-	errorText      = 512  // MPI_MAX_ERROR_STRING, at most
-	versionText    = 8192 // MPI_MAX_LIBRARY_VERSION_STRING, at most
+	threadSerialized = 2
+	undefined        = -32766
+	errorText        = 512  // MPI_MAX_ERROR_STRING, at most
+	versionText      = 8192 // MPI_MAX_LIBRARY_VERSION_STRING, at most
 )
 
 // library is a loaded library of MPI.
@@ -205,14 +205,14 @@ func (l *library) version() string {
 	return strings.Join(strings.Fields(strings.TrimRight(line, "\x00")), " ")
 }
 
-// initialise starts the library on this thread, which makes all calls from here on.
+// initialise starts the library on this thread, which ends it, too.
 func (l *library) initialise() error {
 	provided := new(int32)
-	if err := l.call(&l.initThread, 0, 0, threadFunneled, uintptr(unsafe.Pointer(provided))); err != nil {
+	if err := l.call(&l.initThread, 0, 0, threadSerialized, uintptr(unsafe.Pointer(provided))); err != nil {
 		return err
 	}
-	if *provided < threadFunneled {
-		return errors.New("the library does not work in a process of several threads (MPI_THREAD_FUNNELED)")
+	if *provided < threadSerialized {
+		return errors.New("the library does not let several threads call it in turns (MPI_THREAD_SERIALIZED)")
 	}
 	return l.call(&l.commSetErrhandler, l.world, l.errorsReturn)
 }

@@ -23,8 +23,9 @@ type Group struct {
 	processors float64     // that are this process's
 	roomy      atomic.Bool // it has one for itself, and may wait by asking all the time
 
-	commands chan func(*server)
-	waiting  atomic.Int32 // how many goroutines do nothing but wait for messages
+	turn   sync.Mutex // whose turn it is to call the library
+	server *server
+	wake   chan struct{} // ends a pause of who looks when nobody else may
 
 	mu      sync.Mutex
 	calls   int // collective calls so far
@@ -38,7 +39,7 @@ type Group struct {
 	failed  chan struct{} // closed when err is set
 	err     *transport.Error
 	own     atomic.Pointer[transport.Error] // what this rank has found out by itself
-	told    map[int]string                  // the thread's: what others have found out, by rank
+	told    map[int]string                  // the server's: what others have found out, by rank
 
 	finalising, stopped chan struct{}
 }
@@ -61,7 +62,7 @@ func Open() (*Group, error) {
 		return nil, errors.New("this process has joined its group of ranks already")
 	}
 	g := &Group{
-		commands: make(chan func(*server), 64), buffers: map[*byte]uintptr{}, told: map[int]string{},
+		wake: make(chan struct{}, 1), buffers: map[*byte]uintptr{}, told: map[int]string{},
 		failed: make(chan struct{}), finalising: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0)))
@@ -95,27 +96,26 @@ func (g *Group) Sent() []transport.Traffic {
 	return slices.Clone(g.sent)
 }
 
-// command has the thread do something. It reports whether the thread is still there.
+// command does something with the library, and reports whether it is still there. What that begins may end at once, where the others are as far.
 func (g *Group) command(do func(*server)) bool {
-	select {
-	case g.commands <- do:
-		return true
-	case <-g.stopped:
+	g.turn.Lock()
+	defer g.turn.Unlock()
+	s := g.server
+	if s.over {
 		return false
 	}
-}
-
-// ask has the thread do something and waits until it has.
-func (g *Group) ask(do func(*server)) error {
-	done := make(chan struct{})
-	if g.command(func(s *server) { do(s); close(done) }) {
+	do(s)
+	began := time.Now()
+	for now := began; len(s.pending) > 0 && g.roomy.Load() && now.Sub(began) < hoping; {
+		now = s.look()
+	}
+	if s.busy() {
 		select {
-		case <-done:
-			return nil
-		case <-g.stopped:
+		case g.wake <- struct{}{}:
+		default: // it will look
 		}
 	}
-	return errors.New("the group of ranks is closed")
+	return true
 }
 
 // Buffer implements transport.Transport.
@@ -126,8 +126,8 @@ func (g *Group) Buffer(n int) ([]byte, error) {
 	var b []byte
 	var base uintptr
 	var err error
-	if closed := g.ask(func(s *server) { b, base, err = s.lib.allocate(n) }); closed != nil {
-		return nil, closed
+	if !g.command(func(s *server) { b, base, err = s.lib.allocate(n) }) {
+		return nil, errors.New("the group of ranks is closed")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("no memory for messages of %d bytes: %w", n, err)
@@ -232,22 +232,35 @@ func (g *Group) Reports() bool {
 	return true
 }
 
-// wait waits for a collective call.
+// wait waits for a collective call. It looks itself, so that no other thread need be woken.
 func (g *Group) wait(ctx context.Context, op *operation) error {
-	g.waiting.Add(1)
-	defer g.waiting.Add(-1)
-	select {
-	case <-op.done:
-		return nil
-	default:
+	for began := time.Now(); ; {
+		select {
+		case <-op.done:
+			return nil
+		default:
+		}
+		select {
+		case <-g.failed:
+			return g.err
+		case <-ctx.Done():
+			g.Abort("it was stopped: " + ctx.Err().Error())
+			return ctx.Err()
+		default:
+		}
+		now := g.look()
+		if !g.roomy.Load() || now.Sub(began) >= spinning {
+			nap(napping)
+		}
 	}
-	select {
-	case <-op.done:
-		return nil
-	case <-g.failed:
-		return g.err
-	case <-ctx.Done():
-		g.Abort("it was stopped: " + ctx.Err().Error())
-		return ctx.Err()
+}
+
+// look lets the library work, if it is still there.
+func (g *Group) look() time.Time {
+	g.turn.Lock()
+	defer g.turn.Unlock()
+	if g.server.over {
+		return time.Now()
 	}
+	return g.server.look()
 }

@@ -51,11 +51,11 @@ func (q *requests) post(r request, f *dl.Function, args ...uintptr) error {
 	return nil
 }
 
-// poll lets the library work, and tells the requests that are done. It returns how many those are.
-func (q *requests) poll() (int, error) {
+// poll lets the library work, and tells the requests that are done.
+func (q *requests) poll() error {
 	n := len(q.list)
 	if n == 0 {
-		return 0, nil
+		return nil
 	}
 	if q.finished == nil {
 		q.finished = new(int32)
@@ -66,10 +66,10 @@ func (q *requests) poll() (int, error) {
 	code := int32(dl.Call(q.lib.testsome.Address, uintptr(n), address(q.handles), uintptr(unsafe.Pointer(q.finished)),
 		uintptr(unsafe.Pointer(&q.indices[0])), address(q.statuses)))
 	if code != 0 && *q.finished <= 0 {
-		return 0, q.lib.fault(&q.lib.testsome, code)
+		return q.lib.fault(&q.lib.testsome, code)
 	}
 	if *q.finished <= 0 { // undefined, where no request is active
-		return 0, nil
+		return nil
 	}
 	q.ended = q.ended[:0]
 	for i, index := range q.indices[:*q.finished] {
@@ -82,7 +82,7 @@ func (q *requests) poll() (int, error) {
 			first = err
 		}
 	}
-	return len(q.ended), first
+	return first
 }
 
 // outcome reads the i-th status. Its error is only written where the call as a whole returned one.

@@ -16,7 +16,7 @@ var chunk = 1 << 30
 // tags are how many calls may be told apart at a time; every library has so many.
 const tags = 1 << 15
 
-// server is the thread that calls the library.
+// server is what calls the library, for whoever has the turn.
 type server struct {
 	*Group
 	*requests
@@ -24,44 +24,67 @@ type server struct {
 	data, control uintptr // communicators
 
 	pending []*operation
-	quiet   time.Time // when the library had last something to tell
+	over    bool // it is not to be called any more
 	peers
 }
 
-// serve joins the group, and works for it until it is left.
+// serve joins the group, and leaves it when all is said: a library wants to be ended by the thread that started it.
 func serve(g *Group, l *launcher, ready chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer close(g.stopped)
 	s := &server{Group: g}
 	err := s.join(l)
+	g.server = s
 	ready <- err
 	if err != nil {
 		return
 	}
-	for {
-		for more := true; more; {
-			select {
-			case do := <-g.commands:
-				do(s)
-			default:
-				more = false
-			}
-		}
-		n, err := s.poll()
-		if err != nil {
-			s.giveUp(err)
-		}
-		now := time.Now()
-		if n > 0 {
-			s.quiet = now
-		}
-		s.watch(now)
-		if s.finished(now) {
-			return
-		}
-		s.pause(now)
+	said := make(chan struct{})
+	go s.attend(said)
+	if <-said; g.failure() != nil {
+		return
 	}
+	close(g.finalising)
+	if err := s.lib.call(&s.lib.finalize); err != nil {
+		s.fail(&transport.Error{Rank: s.rank, Reason: err.Error()})
+	}
+}
+
+// attend looks now and then, while nobody else may, until the group is left.
+func (s *server) attend(said chan<- struct{}) {
+	defer close(said)
+	for over := false; !over; {
+		s.turn.Lock()
+		s.over = s.finished(s.look())
+		over = s.over
+		length := longPause
+		if s.busy() {
+			length = shortPause
+		}
+		s.turn.Unlock()
+		t := time.NewTimer(length)
+		select {
+		case <-s.wake:
+		case <-t.C:
+		}
+		t.Stop()
+	}
+}
+
+// busy reports whether something is under way that goes on only while somebody looks.
+func (s *server) busy() bool {
+	return s.untold > 0 || !s.leaving.IsZero() || slices.ContainsFunc(s.pending, func(op *operation) bool { return op.long })
+}
+
+// look lets the library work, and looks after the others.
+func (s *server) look() (now time.Time) {
+	if err := s.poll(); err != nil {
+		s.giveUp(err)
+	}
+	now = time.Now()
+	s.watch(now)
+	return now
 }
 
 // join loads and starts the library.
@@ -91,30 +114,17 @@ func (s *server) join(l *launcher) error {
 	return s.meet()
 }
 
-// The pauses between two looks at what the library has to tell.
+// Who begins or awaits a call looks himself, so that no thread need be woken for it: one that wakes takes the processor from a kernel, for some 45 µs where the machine is virtual.
 const (
-	spinning   = time.Millisecond      // this long after the last time none, where someone waits and there is room
-	shortPause = 50 * time.Microsecond // else while messages are under way
-	longPause  = 5 * time.Millisecond  // while none are
+	hoping     = 20 * time.Microsecond // looks after a call has begun, where there is room: other ranks may be as far
+	spinning   = time.Millisecond      // the same of who waits, who naps between looks after that
+	napping    = 50 * time.Microsecond
+	shortPause = time.Millisecond      // between looks that nobody waits for, while long messages are under way
+	longPause  = 10 * time.Millisecond // else
 )
 
-// pause waits for a command or for the time to look again. The thread of a rank that computes is there for a thousandth of its time.
-func (s *server) pause(now time.Time) {
-	if len(s.pending) > 0 {
-		if !s.roomy.Load() || s.waiting.Load() == 0 || now.Sub(s.quiet) >= spinning {
-			nap(shortPause)
-		}
-		return
-	}
-	t := time.NewTimer(longPause)
-	defer t.Stop()
-	select {
-	case do := <-s.commands:
-		do(s)
-		s.quiet = now
-	case <-t.C:
-	}
-}
+// longMessage is from how many bytes on a message is long: libraries send it in steps, or when the other side is ready.
+const longMessage = 64 << 10
 
 // start posts a collective call.
 func (s *server) start(op *operation) {
@@ -217,6 +227,7 @@ func (s *server) send(op *operation, to int, head, b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
+	op.long = op.long || len(b) >= longMessage
 	binary.NativeEndian.PutUint64(head, uint64(len(b)))
 	for _, part := range slices.Concat([][]byte{head}, slices.Collect(slices.Chunk(b, chunk))) {
 		if err := s.post(s.request(op), &s.lib.isend, address(part), uintptr(len(part)), s.lib.byteType, uintptr(to), uintptr(op.call%tags), s.data); err != nil {
@@ -231,6 +242,7 @@ func (s *server) receive(op *operation, from int, head, b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
+	op.long = op.long || len(b) >= longMessage
 	return s.take(op, from, head, func() error {
 		switch n := int(binary.NativeEndian.Uint64(head)); {
 		case n < len(b):
