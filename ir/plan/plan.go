@@ -1,6 +1,6 @@
 // Package plan makes a plan of a checked program. It has one file for each step of planning: build.go (syntax to
 // normal form), concretize.go (placing loops and temporaries), chooseloops.go
-// (choosing loop orders and conversions; finish.go does so for functions of sums; looporders.go lists the orders, cost.go what they cost, sizes.go by which statistics), command.go (schedules
+// (choosing loop orders and conversions; looporders.go lists the orders, cost.go what they cost, sizes.go by which statistics), command.go (schedules
 // that users give) and choices.go (as they are printed), workspace.go and lookuptables.go (workspaces and
 // tables), scatter.go and overlay.go (left sides that need more than one nest),
 // linesource.go, scan.go, statistic.go and sort.go (steps over lines), and
@@ -330,9 +330,6 @@ func (p *planner) compute(nf *normalForm, s *lang.Stmt, result *ir.Tensor, step 
 		result.Relaxed = s.LHS.Tensor.Relaxed
 	}
 	best, err := p.scheduled(nf, s, step)
-	if target == result && p.finish(nf, s, result, step, best) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}
