@@ -22,6 +22,7 @@ const (
 	// Blocks of a dense product, and the columns of a tile (ir/loop.Tile).
 	TiledRows, TiledSteps, TiledColumns = 128, 256, 8
 	TiledLeast                          = 4   // rows
+	TiledNarrow                         = 4   // columns of the narrowest tile, whether they are there or not
 	TiledFactor                         = 0.2 // a step of a tile beside one of another loop
 )
 

@@ -196,18 +196,8 @@ func (s *scheduler) tryScatter(order []*ir.Index, top *ir.Reduce) {
 	})
 }
 
-// bid is the cost by which a candidate is compared with others. One that stores operands again has to win clearly: those stay in memory
-// beside what they were made of, new operands are stored again in each run, and estimates are less sure than that. On a grid more than the iterations
-// speaks for it, as loops along the storage are often those that threads cannot share.
-func (s *scheduler) bid(c *candidate) float64 {
-	if len(c.convert) > 0 && !s.opts.Grids {
-		return c.cost * cost.ConversionDoubt
-	}
-	return c.cost
-}
-
 // consider estimates the cost of a candidate, keeps it if it is the cheapest so
-// far, and returns what it bids.
+// far, and returns the cost.
 func (s *scheduler) consider(c *candidate) float64 {
 	s.tried++
 	c.merged = s.merged
@@ -245,8 +235,13 @@ func (s *scheduler) consider(c *candidate) float64 {
 	if _, terms := c.body.(*ir.Sequence); !terms {
 		c.cost *= s.weigh(c.body)
 	}
+	if len(c.convert) > 0 && !s.opts.Grids {
+		// What is stored again stays in memory beside what it was made of, and new operands are stored again in each run: where estimates are too close to tell, they
+		// are read as they are. On a grid more than the iterations speaks for it, as loops along the storage are often those that threads cannot share.
+		c.cost *= cost.ConversionDoubt
+	}
 	s.compare(c)
-	if s.best == nil || s.bid(c) < s.bid(s.best) {
+	if s.best == nil || c.cost < s.best.cost {
 		s.best = c
 	}
 	if s.nests != nil {
@@ -258,7 +253,7 @@ func (s *scheduler) consider(c *candidate) float64 {
 	if s.wishes != nil && s.wishes.admit(s, c) && (s.wanted == nil || c.cost < s.wanted.cost != s.opts.Dearest) {
 		s.wanted = c
 	}
-	return s.bid(c)
+	return c.cost
 }
 
 // weigh is the factor by which a nest costs more because its outermost loop cannot be

@@ -14,9 +14,6 @@ import (
 
 const lineBytes = 64
 
-// narrowTile is how many columns a tile has at least, whether they are there or not (ir/loop.Tile).
-const narrowTile = 4
-
 // trip is a loop around a leaf: its index, how many steps it takes each time, and by how many coordinates a step goes on.
 type trip struct {
 	index     *ir.Index
@@ -69,7 +66,7 @@ func (w *costWalk) leaf(leaf *ir.Assign, times float64) float64 {
 	total := times
 	if steps > 1 && !w.sizes.grids {
 		columns := w.around[len(w.around)-1].steps
-		total *= cost.TiledFactor * math.Ceil(columns/narrowTile) * narrowTile / columns
+		total *= cost.TiledFactor * math.Ceil(columns/cost.TiledNarrow) * cost.TiledNarrow / columns
 	}
 	list := make([]lines, len(accesses))
 	for k := range list {
