@@ -40,9 +40,10 @@ func TestTerminal(t *testing.T) {
 			output <- string(b[:n])
 		}
 	}()
-	await := func(text string) {
+	write := func(text string) { terminal.WriteString(text) }
+	await := func(text, again string) { // again is what a user writes again and again until it comes
 		t.Helper()
-		limit := time.After(60 * time.Second)
+		limit, tick := time.After(60*time.Second), time.Tick(500*time.Millisecond)
 		for {
 			if _, after, ok := strings.Cut(seen, text); ok {
 				seen = after
@@ -54,32 +55,35 @@ func TestTerminal(t *testing.T) {
 					t.Fatalf("ended before %q: %q", text, seen)
 				}
 				seen += more
+			case <-tick:
+				write(again)
 			case <-limit:
 				t.Fatalf("no %q in %q", text, seen)
 			}
 		}
 	}
-	write := func(text string) { terminal.WriteString(text) }
-	await("> ")
+	await("> ", "")
 	write("alpha = 0.5\r")
-	await("alpha: scalar")
+	await("alpha: scalar", "")
 	write("beta = 2*alp\t\r") // which is completed
-	await("beta = 1  (f64)")
+	await("beta = 1  (f64)", "")
 	write(".engine\r")
-	await("interp")
-	write("half\x03") // Ctrl-C leaves the line
+	await("interp", "")
+	await("> ", "")
+	write("half")
+	await("half", "") // from here on Ctrl-C is the editor's, and no signal
+	write("\x03")     // which leaves the line
+	await("> ", "")
 	write("s = sum_i z(i)\r")
-	await("E201") // which ends nothing
+	await("E201", "") // which ends nothing
 	write("z = range(100000)\r")
-	await("z: 100000")
+	await("z: 100000", "")
 	write("s = sum_{i,j,k} abs(z(i)-z(j)*z(k))\r") // 10^15 steps
-	await("z(k))\r")
-	time.Sleep(500 * time.Millisecond)
-	write("\x03")
-	await("interrupted")
+	await("z(k))\r", "")
+	await("interrupted", "\x03")
 	write("gamma = alpha + 1\r")
-	await("gamma = 1.5")
-	await("> ")
+	await("gamma = 1.5", "")
+	await("> ", "")
 	write("\x04")
 	done := make(chan error, 1)
 	go func() {
