@@ -382,8 +382,7 @@ func (p *planner) force(nf *normalForm, w *wishes, step *ir.Compute) (bool, erro
 				if from, err = a.Tensor, p.forced(c, a.Tensor); err != nil {
 					return
 				}
-				p.temps++
-				to = p.tensor(&ir.Tensor{Name: fmt.Sprintf("%s_%d", from.Name, p.temps), Rank: from.Rank, DType: from.DType,
+				to = p.tensor(&ir.Tensor{Name: p.temporary(from), Rank: from.Rank, DType: from.DType,
 					Format: c.format, Fill: from.Fill, FillKnown: from.FillKnown, StoredOf: from.StoredOf, Whole: from.Whole})
 				made := &ir.Convert{From: from, To: to, Stored: nf.runsOver(a), Why: "the schedule asks for it"}
 				p.Steps, step.Converts = append(p.Steps, made), append(step.Converts, made)

@@ -196,12 +196,6 @@ func (b *builder) only(in *ir.Access, x ir.Expr) ir.Expr {
 	return b.add(fold, &ir.Reduce{In: in}, x, ir.TypeOf(x))
 }
 
-// named is a name for a tensor that holds the result of an operation.
-func (p *planner) named(operation string) string {
-	p.temps++
-	return fmt.Sprintf("%s_%d", operation, p.temps)
-}
-
 // knownFill is the fill of a tensor, nil if it is known only at run time.
 func knownFill(t *ir.Tensor) *tensor.Scalar {
 	if !t.FillKnown {

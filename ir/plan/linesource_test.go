@@ -51,6 +51,25 @@ func TestLinesOf(t *testing.T) {
 	}
 }
 
+// TestNamesOfOwn: what the planner makes has names that no tensor of the program has: statistics are found by them.
+func TestNamesOfOwn(t *testing.T) {
+	text := "line_1(i,j) = A_4(i,j)*2; y(i) = median_j (line_1(i,j)*A(i,j)) + median_j (orders_3(i,j)*A(j,i)); z(j) = A(i,j)*x(i)"
+	plan := planOf(t, text, "A:CSR A_4:CSR orders_3:CSC x:S =line_1:CSR =z:S", ir.Options{})
+	seen, made := map[string]bool{}, 0
+	for _, x := range plan.Tensors {
+		if seen[x.Name] {
+			t.Errorf("two tensors are called %s", x.Name)
+		}
+		seen[x.Name] = true
+		if x.Source == nil && x.Work == nil {
+			made++
+		}
+	}
+	if made < 5 {
+		t.Errorf("the planner made %d tensors of its own, want lines, medians and a conversion", made)
+	}
+}
+
 // TestLayouts checks where scans and statistics want what is stored otherwise.
 func TestLayouts(t *testing.T) {
 	zero, one := tensor.Zero(tensor.Float64), tensor.One(tensor.Float64)

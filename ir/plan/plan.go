@@ -304,8 +304,19 @@ func (p *planner) base(old, result *ir.Tensor) *ir.Tensor {
 
 // temporary is a name for a tensor made from t.
 func (p *planner) temporary(t *ir.Tensor) string {
-	p.temps++
-	return fmt.Sprintf("%s_%d", t.Name, p.temps)
+	return p.named(t.Name)
+}
+
+// named is a name, which no tensor of the program has, for a tensor that is made from another or by an operation:
+// messages name tensors, and statistics are looked up by name.
+func (p *planner) named(of string) string {
+	for {
+		p.temps++
+		name := fmt.Sprintf("%s_%d", of, p.temps)
+		if !slices.ContainsFunc(p.Source.Tensors, func(t *lang.Tensor) bool { return t.Name == name }) {
+			return name
+		}
+	}
 }
 
 // compute plans the loops of a statement, and where its entries do not arise in
@@ -441,8 +452,7 @@ func (p *planner) convert(nf *normalForm, best *candidate, step *ir.Compute) {
 		k := key{a.Tensor, format.String(), nf.runsOver(a)}
 		to := done[k]
 		if to == nil {
-			p.temps++
-			to = p.tensor(&ir.Tensor{Name: fmt.Sprintf("%s_%d", a.Tensor.Name, p.temps), Rank: a.Tensor.Rank, DType: a.Tensor.DType,
+			to = p.tensor(&ir.Tensor{Name: p.temporary(a.Tensor), Rank: a.Tensor.Rank, DType: a.Tensor.DType,
 				Format: format, Fill: a.Tensor.Fill, FillKnown: a.Tensor.FillKnown, StoredOf: a.Tensor.StoredOf, Whole: a.Tensor.Whole})
 			done[k] = to
 			made := &ir.Convert{From: a.Tensor, To: to, Stored: k.stored, Why: fmt.Sprintf("the loops need it as %s", format)}

@@ -96,7 +96,7 @@ func (s *scheduler) splitReduces(free []*ir.Index, depth int, reduces []*ir.Redu
 		w, own := s.newWork(r.Fold, r.Typ, vars)
 		w.original = r
 		w.terms = []term{s.term(own, r.Body, r.Vars)}
-		w.hold(&ir.Reduce{Fold: r.Fold, Vars: r.Vars, Body: w.terms[0].value, Typ: r.Typ}, r.Temp.ID)
+		w.holdAll(&ir.Reduce{Fold: r.Fold, Vars: r.Vars, Body: w.terms[0].value, Typ: r.Typ}, r.Temp.ID, s.alg)
 		if len(sp.tail) == 1 {
 			w.mask = s.maskOf(r, sp.tail[0])
 		}
@@ -159,6 +159,14 @@ func (s *scheduler) term(own *renaming, e ir.Expr, bound []*ir.Index) term {
 func (w *work) hold(r *ir.Reduce, id int) {
 	r.Temp = &ir.Temp{ID: id, Reduce: r}
 	w.lhs.Tensor.Work, w.lhs.Tensor.Name = r, fmt.Sprintf("w%d", id)
+}
+
+// holdAll is hold where the consumer reads every element. One that nothing is added to is stored all the same if the
+// operands are stored where they have no entries, as lines of a scan are that nothing was computed for.
+func (w *work) holdAll(r *ir.Reduce, id int, alg ir.Algebra) {
+	background, known := alg.Stored(r.Body, ir.GlobalLeaves(alg)).Background.(*ir.Literal)
+	w.hold(r, id)
+	w.lhs.Tensor.Whole = known && background.Stored
 }
 
 // read is the workspace's element at the given variables.
@@ -376,7 +384,7 @@ func (s *scheduler) tryMany(free []*ir.Index) {
 	for _, t := range w.terms[1:] {
 		all = &ir.Call{Fn: first.Fn, Args: []ir.Expr{all, t.value}, Typ: first.Typ}
 	}
-	w.hold(&ir.Reduce{Fold: f, Body: all, Typ: first.Typ}, len(s.reduces))
+	w.holdAll(&ir.Reduce{Fold: f, Body: all, Typ: first.Typ}, len(s.reduces), s.alg)
 	w.reads = w.read(tail)
 	sp := &split{outer: free[:depth], tail: tail, works: []*work{w}, value: w.reads}
 	s.setPending(sp)

@@ -89,6 +89,8 @@ func TestStates(t *testing.T) {
 			Args{"a": f("0 0"), "b": f("- -"), "c": f("1 -"), "A": triangle(t, tensor.CSR, 2, nil, nil)}, 2, "1 -"},
 		{"what a scan makes is stored, also of a line without entries", "y(k) = sum_i mod(a(i) + (cumsum_i (B(i,k))), c(i))",
 			Args{"a": f("- -"), "c": f("0 0"), "B": matrix(t, tensor.CSR, [2]int64{2, 2})}, 2, "nan nan"},
+		{"and is in a workspace, to which nothing of it was added", "y(i) = (sum_{j,k} (cummax_k (W(j,i)*V(i,j)*z(k))))*v(i)",
+			Args{"W": matrix(t, tensor.CSR, [2]int64{2, 2}), "V": matrix(t, tensor.CSR, [2]int64{2, 2}, [3]float64{0, 0, 1}), "z": vector(t, 1, 1), "v": vector(t, math.Inf(1), 1)}, 2, "nan 0"},
 		{"a median is stored, also where it is one number", "y(i) = (square(a(i)) + median_j (b(j))) + c(i)*d(i)",
 			Args{"a": f("- -"), "b": f("inf"), "c": f("inf 1"), "d": f("0 1")}, 2, "nan inf"},
 		{"a literal factor leaves a sum over gaps a gap", "y(i) = a(i)*(sum_j (b(j)*0))",
