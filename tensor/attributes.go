@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math/bits"
 	"strings"
-
-	"github.com/lacuna-sparse/lacuna/tensor/internal/column"
 )
 
 // Property is a set of facts about a tensor's elements or entries. They are claims: who
@@ -204,7 +202,7 @@ func (t *Tensor) findAttributes(want Property) (finding, error) {
 	if want&^Iso == 0 {
 		return f, nil
 	}
-	e, err := stored.elementEntries(column.Permutation{}, stored.values.n)
+	e, err := stored.elementEntries()
 	if err != nil {
 		return f, tensorError("%v", err)
 	}
@@ -235,7 +233,7 @@ func (t *Tensor) findIso(f *finding) {
 
 // findSymmetries compares every entry of a whole matrix with its mirror image.
 func (t *Tensor) findSymmetries(f *finding) error {
-	e, err := t.elementEntries(column.Permutation{}, t.values.n)
+	e, err := t.elementEntries()
 	if err != nil {
 		return tensorError("%v", err)
 	}

@@ -3,8 +3,6 @@ package tensor
 import (
 	"math"
 	"slices"
-
-	"github.com/lacuna-sparse/lacuna/tensor/internal/column"
 )
 
 // Concat joins tensors along an axis and stores the result in the given format: first come
@@ -115,6 +113,6 @@ func concatLister(axis int, format Format, tensors []*Tensor) func(*Tensor) (ent
 				return t.valueEntries()
 			}
 		}
-		return t.elementEntries(column.Permutation{}, t.values.n)
+		return t.elementEntries()
 	}
 }

@@ -360,7 +360,7 @@ func (t *Tensor) ToCoords() (coords [][]int64, values Array, err error) {
 		return nil, Array{}, err
 	}
 	defer t.Unpin()
-	e, err := t.elementEntries(column.Permutation{}, t.values.n)
+	e, err := t.elementEntries()
 	if err != nil {
 		return nil, Array{}, named(tensorError("%v", err), t.name)
 	}

@@ -20,84 +20,40 @@ func Entries[T Element](t *Tensor) iter.Seq2[[]int64, T] {
 			defer b.Unpin()
 			t, edits = b, t.overlay.edits
 		}
-		w := walk[T]{rank: t.Rank(), group: -1, axes: t.format.Order(), coord: make([]int64, t.Rank()), yield: yield, edits: edits}
-		if t.values.n == 0 { // there may be any number of positions above nothing
-			w.added(0)
-			return
+		w := walk[T]{axes: t.format.Order(), coord: make([]int64, t.Rank()), values: valuesOf[T](t.values), yield: yield, edits: edits}
+		n := t.values.n
+		window := t.window(min(n, listedAtOnce))
+		for lo, step := 0, 1<<6; lo < n; lo, step = lo+step, min(2*step, listedAtOnce) { // at first little: who looks for one entry may stop soon
+			hi := min(lo+step, n)
+			coords := window.Coords(lo, hi)
+			for p := lo; p < hi; p++ {
+				for axis, list := range coords {
+					w.coord[axis] = list[p-lo]
+				}
+				if !w.at(p) {
+					return
+				}
+			}
 		}
-		w.values = valuesOf[T](t.values)
-		for _, l := range t.levels {
-			w.levels = append(w.levels, walkLevel{l.HasPos(), l.HasCrd(), l.Size, indicesOf(l.Pos), indicesOf(l.Crd), indicesOf(l.Group)})
-		}
-		if t.format.grouped() {
-			w.group = t.format.SparseRank() - 1
-		}
-		if w.below(0, 0) {
-			w.added(t.values.n)
-		}
+		w.added(n)
 	}
 }
 
-// walk goes over a tensor depth first.
+// walk goes over a tensor's entries.
 type walk[T Element] struct {
-	rank, group int // group is the level with pointers to the values, or -1
-	axes        []int
-	levels      []walkLevel
-	coord       []int64
-	values      values[T]
-	yield       func([]int64, T) bool
-	edits       []edit // of an overlay, that are still to come
+	axes   []int
+	coord  []int64
+	values values[T]
+	yield  func([]int64, T) bool
+	edits  []edit // of an overlay, that are still to come
 }
 
-type walkLevel struct {
-	hasPos, hasCrd  bool
-	size            int64
-	pos, crd, group Indices
-}
-
-// below visits what stands under position p of the level before k; false if the loop over entries ended.
-func (w *walk[T]) below(k, p int) bool {
-	if k == w.rank {
-		if len(w.edits) > 0 && w.edits[0].at <= p {
-			return w.edited(p)
-		}
-		return w.yield(w.coord, w.values.at(p))
+// at visits position p, and what edits have before it; false if the loop over entries ended.
+func (w *walk[T]) at(p int) bool {
+	if len(w.edits) > 0 && w.edits[0].at <= p {
+		return w.edited(p)
 	}
-	l, axis := &w.levels[k], w.axes[k]
-	switch {
-	case !l.hasCrd:
-		for c := range l.size {
-			w.coord[axis] = c
-			if !w.at(k, p*int(l.size)+int(c)) {
-				return false
-			}
-		}
-	case l.hasPos:
-		for q := int(l.pos.At(p)); q < int(l.pos.At(p+1)); q++ {
-			w.coord[axis] = l.crd.At(q)
-			if !w.at(k, q) {
-				return false
-			}
-		}
-	default:
-		w.coord[axis] = l.crd.At(p)
-		return w.at(k, p)
-	}
-	return true
-}
-
-// at visits position q of level k.
-func (w *walk[T]) at(k, q int) bool {
-	if k != w.group {
-		return w.below(k+1, q)
-	}
-	group := w.levels[k].group
-	for b := int(group.At(q)); b < int(group.At(q+1)); b++ {
-		if !w.below(k+1, b) {
-			return false
-		}
-	}
-	return true
+	return w.yield(w.coord, w.values.at(p))
 }
 
 // edited visits what edits have at and before position p.
@@ -118,7 +74,7 @@ func (w *walk[T]) added(p int) bool {
 	var at []int64
 	for ; len(w.edits) > 0 && w.edits[0].at <= p && !w.edits[0].stored; w.edits = w.edits[1:] {
 		if at == nil {
-			at = make([]int64, w.rank)
+			at = make([]int64, len(w.axes))
 		}
 		for k, c := range w.edits[0].coord {
 			at[w.axes[k]] = c

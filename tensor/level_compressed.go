@@ -21,24 +21,7 @@ var compressedSchema = LevelSchema{
 	},
 	Ascend: func(l *Level, positions, coords []int64) {
 		readCoordinates(l.Crd, positions, coords)
-		// The parents ascend with the positions: the first is searched for.
-		first := int(positions[0])
-		parent := searchIndex(0, l.Pos.n-1, func(p int) bool { return l.Pos.At64(p+1) > int64(first) })
-		if narrow := View[uint32](l.Pos); narrow != nil && l.Pos.dt == Uint32 {
-			for i, p := range positions {
-				for int64(narrow[parent+1]) <= p {
-					parent++
-				}
-				positions[i] = int64(parent)
-			}
-			return
-		}
-		for i, p := range positions {
-			for l.Pos.At64(parent+1) <= p {
-				parent++
-			}
-			positions[i] = int64(parent)
-		}
+		parentsUnder(l.Pos, positions)
 	},
 	Positions: func(l *Level, _ int64) (int64, bool) { return int64(l.Crd.n), true },
 	Check: func(t *Tensor, k int, parents int64) error {
@@ -48,6 +31,27 @@ var compressedSchema = LevelSchema{
 		}
 		return validateSegment(t, seg, parents)
 	},
+}
+
+// parentsUnder replaces positions, which ascend, by those of the parents that pos says they are under.
+func parentsUnder(pos Array, positions []int64) {
+	first := positions[0]
+	parent := searchIndex(0, pos.n-1, func(p int) bool { return pos.At64(p+1) > first })
+	if narrow := View[uint32](pos); narrow != nil && pos.dt == Uint32 {
+		for i, p := range positions {
+			for int64(narrow[parent+1]) <= p {
+				parent++
+			}
+			positions[i] = int64(parent)
+		}
+		return
+	}
+	for i, p := range positions {
+		for pos.At64(parent+1) <= p {
+			parent++
+		}
+		positions[i] = int64(parent)
+	}
 }
 
 // readCoordinates sets coords to the coordinates of positions.

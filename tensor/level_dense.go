@@ -18,9 +18,13 @@ var denseSchema = LevelSchema{
 		return p, p + 1
 	},
 	Ascend: func(l *Level, positions, coords []int64) {
+		first, parent := int64(0), int64(0) // neighbours mostly have one parent, and the outermost level has one
 		for i, p := range positions {
-			coords[i] = p % l.Size
-			positions[i] = p / l.Size
+			if p-first >= l.Size {
+				parent = p / l.Size
+				first = parent * l.Size
+			}
+			coords[i], positions[i] = p-first, parent
 		}
 	},
 	Positions: func(l *Level, parents int64) (int64, bool) { return mulSizes(parents, l.Size) },

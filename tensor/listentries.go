@@ -4,173 +4,88 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/lacuna-sparse/lacuna/internal/parts"
 	"github.com/lacuna-sparse/lacuna/tensor/internal/column"
 )
-
-// coordinates returns, for each sparse level k (all before the trailing dense
-// ones), the coordinate of every block of values. The columns of the last segment
-// are the stored arrays where widths allow.
-func (t *Tensor) coordinates() ([]column.Column, error) {
-	sparse := t.format.SparseRank()
-	cols := make([]column.Column, sparse)
-	if sparse == 0 {
-		return cols, nil
-	}
-	n := t.blocks()
-	if n == 0 {
-		return t.noCoordinates(cols)
-	}
-	// begin holds where the blocks of each level's positions begin among those of
-	// all: composed of the Pos arrays from the end.
-	var begin column.Column
-	var err error
-	rest := sparse // the levels still to do
-	if t.format.grouped() {
-		begin, err = widened(t.levels[sparse-1].Group, uint64(n))
-	} else {
-		segments := t.format.segments()
-		last := segments[len(segments)-1]
-		for k := last.first; k <= last.last; k++ {
-			if cols[k], err = widened(t.levels[k].Crd, maxCoordinate(t.levels[k].Size)); err != nil {
-				return nil, err
-			}
-		}
-		rest = last.first
-		begin, err = widened(t.levels[last.first].Pos, uint64(n))
-	}
-	if err != nil {
-		return nil, err
-	}
-	for k := rest - 1; k >= 0; k-- {
-		l := t.levels[k]
-		if cols[k], err = t.spread(l, begin, n); err != nil {
-			return nil, err
-		}
-		switch {
-		case l.Full():
-			begin, err = everyNth(begin, l.Size)
-		case l.Ranges():
-			begin, err = compose(l.Pos, begin)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return cols, nil
-}
 
 // blocks is the number of blocks of values: the positions of the last sparse level,
 // or what it groups; 1 if there is none.
 func (t *Tensor) blocks() int {
 	last := t.format.SparseRank() - 1
-	switch {
-	case last < 0:
-		return 1
-	case t.format.grouped():
+	if t.format.grouped() {
 		group := t.levels[last].Group
 		return int(group.At64(group.n - 1))
 	}
-	return t.levels[last].Crd.n
+	return int(t.positions(last))
 }
 
-// noCoordinates sets the columns of a tensor without stored positions. Levels
-// above may still have positions, over which there is no need to go.
-func (t *Tensor) noCoordinates(cols []column.Column) (_ []column.Column, err error) {
-	for k := range cols {
-		if cols[k], err = column.Make(0, maxCoordinate(t.levels[k].Size)); err != nil {
-			return nil, err
-		}
+// ascend sets coords to the coordinates that a level has at positions, which ascend, and replaces each position by that of its parent. In the
+// last sparse level of a multigraph positions are those of the values, or blocks of them, that it groups.
+func (t *Tensor) ascend(level int, positions, coords []int64) {
+	l := &t.levels[level]
+	if t.format.grouped() && level == t.format.SparseRank()-1 {
+		parentsUnder(l.Group, positions)
 	}
-	return cols, nil
+	l.schema().Ascend(l, positions, coords)
 }
 
-// spread repeats the coordinate of each position of a level for the entries
-// that begin says are under it.
-func (t *Tensor) spread(l Level, begin column.Column, n int) (column.Column, error) {
-	col, err := column.Make(n, maxCoordinate(l.Size))
-	if err != nil {
-		return col, err
+// listedAtOnce is for how many entries coordinates are found level by level, which stay in the cache meanwhile, and listWorth how
+// many are worth a goroutine.
+const (
+	listedAtOnce = 1 << 11
+	listWorth    = 1 << 16
+)
+
+// list lists n of what the first levels of the tensor store, all of them or those before the dense blocks: what kept names, which ascends. The values
+// are left in place. Coordinates that are stored for every entry are shared where widths allow.
+func (t *Tensor) list(levels, n int, kept column.Permutation) (entries, error) {
+	order, sparse, unique := t.format.Order(), t.format.SparseRank(), t.format.unique()
+	e := entries{n: n, values: t.values, block: blockLen(t.levels[levels:]), distinct: unique, cols: make([]column.Column, t.Rank())}
+	if t.format.ascends() && (unique || levels == sparse) {
+		e.order = order[:levels]
 	}
-	for p := range begin.Len() - 1 {
-		lo, hi := int(begin.At(p)), int(begin.At(p+1))
-		if lo == hi {
-			continue
-		}
-		var c uint64
-		if l.Full() {
-			c = uint64(p) % uint64(l.Size)
+	top, under := levels, Array{} // the levels to go up through, and the pointers to what is there
+	var err error
+	if segments := t.format.segments(); kept.Identity() && levels == sparse && levels > 0 && !t.format.grouped() && !t.format.Extended() {
+		top = segments[len(segments)-1].first
+		under = t.levels[top].Pos
+	}
+	for k, l := range t.levels[:levels] {
+		if k < top {
+			e.cols[order[k]], err = column.Make(n, maxCoordinate(l.Size))
 		} else {
-			c = uint64(l.Crd.At64(p))
+			e.cols[order[k]], err = widened(l.Crd, maxCoordinate(l.Size))
 		}
-		if col.U32 != nil {
-			fillSlice(col.U32[lo:hi], uint32(c))
-		} else {
-			fillSlice(col.U64[lo:hi], c)
+		if err != nil {
+			return entries{}, err
 		}
 	}
-	return col, nil
-}
-
-func fillSlice[T any](s []T, v T) {
-	for i := range s {
-		s[i] = v
+	if top == 0 {
+		return e, nil
 	}
-}
-
-// everyNth is begin for the parents of a dense level of the given size, which is
-// not 0 where there are entries.
-func everyNth(begin column.Column, size int64) (column.Column, error) {
-	n := (begin.Len() - 1) / int(size)
-	out, err := column.Make(n+1, begin.Maximum())
-	if err != nil {
-		return column.Column{}, err
-	}
-	for p := range n + 1 {
-		out.Set(p, begin.At(p*int(size)))
-	}
-	return out, nil
-}
-
-// compose maps begin, which has a place for each entry of a compressed level, to the parents of that level: its Pos says
-// with which entry each parent begins.
-func compose(pos Array, begin column.Column) (column.Column, error) {
-	out, err := column.Make(pos.n, begin.At(begin.Len()-1))
-	if err != nil {
-		return column.Column{}, err
-	}
-	for p := range pos.n {
-		out.Set(p, begin.At(int(pos.At64(p))))
-	}
-	return out, nil
-}
-
-// listed is the tensor with lists in the place of registered levels, and its coordinates.
-func (t *Tensor) listed() (*Tensor, []column.Column, error) {
-	list, err := t.Listed()
-	if err != nil {
-		return nil, nil, err
-	}
-	stored, err := list.coordinates()
-	return list, stored, err
+	parts.Do(n, listWorth, func(_, lo, hi int) {
+		var positions, coords [listedAtOnce]int64
+		for ; lo < hi; lo += listedAtOnce {
+			at := positions[:min(listedAtOnce, hi-lo)]
+			for i := range at {
+				at[i] = int64(kept.At(lo + i))
+			}
+			if under.n > 0 {
+				parentsUnder(under, at)
+			}
+			for k := top - 1; k >= 0; k-- {
+				t.ascend(k, at, coords[:len(at)])
+				e.cols[order[k]].Put(lo, coords[:len(at)])
+			}
+		}
+	})
+	return e, nil
 }
 
 // blockEntries lists the stored positions, each with its dense block of
 // values.
 func (t *Tensor) blockEntries() (entries, error) {
-	t, stored, err := t.listed()
-	if err != nil {
-		return entries{}, err
-	}
-	order := t.format.Order()
-	e := entries{n: t.blocks(), values: t.values, block: t.block(), distinct: t.format.unique()}
-	if t.format.ascends() {
-		e.order = order[:len(stored)]
-	}
-	e.cols = make([]column.Column, t.Rank())
-	for k, col := range stored {
-		e.cols[order[k]] = col
-	}
-	return e, nil
+	return t.list(t.format.SparseRank(), t.blocks(), column.Permutation{})
 }
 
 // allEntries lists the values of the whole tensor, in its canonical form.
@@ -196,7 +111,7 @@ func (t *Tensor) valueEntries() (entries, error) {
 	if err != nil {
 		return entries{}, err
 	}
-	e, err := t.elementEntries(kept, kept.Len())
+	e, err := t.list(t.Rank(), kept.Len(), kept)
 	if err != nil || kept.Identity() {
 		return e, err
 	}
@@ -205,39 +120,9 @@ func (t *Tensor) valueEntries() (entries, error) {
 	return e, err
 }
 
-// elementEntries lists the first n of the stored values that kept names, with
-// coordinates for every axis. The values are left in place.
-func (t *Tensor) elementEntries(kept column.Permutation, n int) (entries, error) {
-	t, stored, err := t.listed()
-	if err != nil {
-		return entries{}, err
-	}
-	order := t.format.Order()
-	e := entries{n: n, values: t.values, block: 1, distinct: t.format.unique()}
-	if t.format.ascends() && t.format.unique() {
-		e.order = order
-	}
-	e.cols = make([]column.Column, t.Rank())
-	inner := uint64(1) // values of one coordinate of the level
-	for k := t.Rank() - 1; k >= 0; k-- {
-		size := uint64(t.levels[k].Size)
-		col, err := column.Make(n, maxCoordinate(t.levels[k].Size))
-		if err != nil {
-			return entries{}, err
-		}
-		if k < len(stored) {
-			for i := range n {
-				col.Set(i, stored[k].At(int(uint64(kept.At(i))/inner)))
-			}
-		} else {
-			for i := range n {
-				col.Set(i, uint64(kept.At(i))/inner%size)
-			}
-			inner *= size
-		}
-		e.cols[order[k]] = col
-	}
-	return e, nil
+// elementEntries lists all stored values, with coordinates for every axis.
+func (t *Tensor) elementEntries() (entries, error) {
+	return t.list(t.Rank(), t.values.n, column.Permutation{})
 }
 
 // differFromFill returns the test of one block of so many stored values against the fill: whether one of them differs in any

@@ -10,16 +10,19 @@ import (
 // What is done with lists of entries between listing them (listentries.go) and putting them into levels (assemble.go):
 // some are chosen, lists are joined, and coordinates become others.
 
-// at is those of entries of single values that a list names.
+// at is those of entries that a list names.
 func (e entries) at(list column.Permutation) (_ entries, err error) {
 	cols := make([]column.Column, len(e.cols))
 	for axis, col := range e.cols {
+		if col.Missing() {
+			continue // within the blocks
+		}
 		if cols[axis], err = col.Gathered(list); err != nil {
 			return e, err
 		}
 	}
 	e.n, e.cols = list.Len(), cols
-	e.values, err = gather(e.values, list)
+	e.values, err = gatherBlocks(e.values, list, e.block)
 	return e, err
 }
 

@@ -186,7 +186,7 @@ func (p *Parts) entries(memory *memoryLimit) (entries, error) {
 	lists := make([]entries, len(p.parts))
 	for k, t := range p.parts {
 		var err error
-		if lists[k], err = t.elementEntries(column.Permutation{}, t.values.n); err != nil {
+		if lists[k], err = t.elementEntries(); err != nil {
 			return entries{}, err
 		}
 	}

@@ -17,7 +17,7 @@ func Pattern(t *Tensor) (*Tensor, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the pattern of a tensor with %d stored values: %w", plain.NNZ(), err)
 		}
-		fillSlice(View[bool](values), true)
+		fillArray(values, Truth(true))
 		return NewTrusted(plain.shape, plain.format, plain.levels, values, Truth(false)), nil
 	})
 }

@@ -1,10 +1,6 @@
 package tensor
 
-import (
-	"slices"
-
-	"github.com/lacuna-sparse/lacuna/tensor/internal/column"
-)
+import "github.com/lacuna-sparse/lacuna/tensor/internal/column"
 
 // Prune returns the tensor without the stored entries that equal its fill, in the same
 // format and with index arrays of the same types. Operations keep explicit zeros, so that
@@ -33,78 +29,47 @@ func (t *Tensor) prune(memory *memoryLimit) (*Tensor, error) {
 	if t.format.IsDense() {
 		return t, nil
 	}
-	t, err := t.Listed()
-	if err != nil {
-		return nil, err
-	}
-	sparse := t.format.SparseRank()
-	block, n := t.block(), t.levels[sparse-1].Crd.n
-	kept, err := column.Choose(n, t.differFromFill(block))
+	e, err := t.blockEntries()
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}
-	levels, values, changed := t.Levels(), t.values, kept.Len() < n
-	if changed {
-		if err := memory.admit(int64(kept.Len()), block*t.DType().Size()+t.levels[sparse-1].Crd.dt.Size()); err != nil {
-			return nil, tensorError("%v", err)
-		}
-		if values, err = gatherBlocks(t.values, kept, block); err != nil {
-			return nil, tensorError("%v", err)
+	kept, err := column.Choose(e.n, t.differFromFill(e.block))
+	if err == nil && kept.Len() < e.n {
+		if err = memory.admitList(kept.Len(), t.shape); err == nil {
+			e, err = e.at(kept)
 		}
 	}
-	segments := t.format.segments()
-	for s, seg := range slices.Backward(segments) {
-		if kept, err = t.pruneSegment(levels, s, kept); err != nil {
-			return nil, levelError(seg.first, "%v", err)
-		}
-		changed = changed || s > 0 && kept.Len() < t.levels[segments[s-1].last].Crd.n
+	if err != nil {
+		return nil, tensorError("%v", err)
 	}
-	if !changed {
+	if e.n == t.blocks() && len(t.format.segments()) == 1 && !t.format.Extended() { // nor can a position have nothing under it
 		return t, nil
 	}
-	out := NewTrusted(t.shape, t.format, levels, values, t.fill)
-	out.name = t.name
-	out.structure = t.structure
-	out.attributes = t.attributes.without(PatternSymmetric | DiagonalKnown)
-	return out, nil
-}
-
-// pruneSegment writes the arrays of a segment's levels of which only some positions are kept. It returns which positions of
-// the segment before are: those with something under them. Each has as many Pos elements as the dense levels between have coordinates.
-func (t *Tensor) pruneSegment(levels []Level, s int, kept column.Permutation) (parents column.Permutation, err error) {
-	segments := t.format.segments()
-	seg, n, fanout := segments[s], 1, 0
-	if s > 0 {
-		n = t.levels[segments[s-1].last].Crd.n
-	}
-	pos := t.levels[seg.first].Pos
-	if n > 0 {
-		fanout = (pos.n - 1) / n
-	}
-	ends, err := countBelow(kept, pos)
+	out, err := assemble(e, t.shape, t.format, t.fill, &options{name: t.name, memory: memory})
 	if err != nil {
-		return parents, err
+		return nil, err
 	}
-	parents, err = column.Choose(n, func(q int) bool { return s == 0 || ends.At(q*fanout) < ends.At((q+1)*fanout) })
-	if err != nil || kept.Len() == t.levels[seg.last].Crd.n && parents.Len() == n {
-		return parents, err
-	}
-	for k := seg.first; k <= seg.last; k++ {
-		if levels[k].Crd, err = gather(t.levels[k].Crd, kept); err != nil {
-			return parents, err
+	defer out.Release() // what is returned holds the arrays by itself
+	same, levels := out.values.n == t.values.n, out.Levels()
+	for k, l := range t.levels {
+		alike := levels[k].Pos.n == l.Pos.n && levels[k].Crd.n == l.Crd.n // as nothing comes, what is as long is the same
+		if same = same && alike; alike && l.schema().Pack == nil {
+			levels[k] = l
+			continue
+		}
+		if levels[k].Pos, err = levels[k].Pos.Convert(l.Pos.dt); err == nil {
+			levels[k].Crd, err = levels[k].Crd.Convert(l.Crd.dt)
+		}
+		if err != nil {
+			return nil, levelError(k, "%v", err)
 		}
 	}
-	list, err := spread(parents, int64(fanout))
-	if err != nil {
-		return parents, err
+	if same {
+		return t, nil
 	}
-	if levels[seg.first].Pos, err = MakeArray(pos.dt, list.Len()+1); err != nil {
-		return parents, err
-	}
-	for i := range list.Len() {
-		setIndex(levels[seg.first].Pos, i+1, ends.At(list.At(i)+1))
-	}
-	return parents, err
+	return out.with(func(out *Tensor) {
+		out.levels, out.structure, out.attributes = levels, t.structure, t.attributes.without(PatternSymmetric|DiagonalKnown)
+	}), nil
 }
 
 // gatherBlocks returns the blocks of so many elements that a list names.

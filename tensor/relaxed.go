@@ -25,7 +25,7 @@ func (t *Tensor) standard() (*Tensor, error) {
 	}
 	list := t.blockEntries
 	if t.block() != 1 && !t.format.unique() {
-		list = func() (entries, error) { return t.elementEntries(column.Permutation{}, t.values.n) }
+		list = t.elementEntries
 	}
 	e, err := list()
 	if err != nil {

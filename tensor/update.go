@@ -259,7 +259,7 @@ func coordinate(k int) func(e *edit) Scalar {
 
 // rebuilt is the tensor with edits, by way of a list of all entries.
 func (t *Tensor) rebuilt(edits []edit) (*Tensor, error) {
-	e, err := t.elementEntries(column.Permutation{}, t.values.n)
+	e, err := t.elementEntries()
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}

@@ -10,8 +10,15 @@ type Window struct {
 
 // Window returns a window on the tensor's stored values, those of the tensor as it is
 // stored: it must be plain, see [Tensor.Canonical], for them to be all that there is.
-func (t *Tensor) Window() *Window {
-	return &Window{t: t, coords: make([][]int64, t.Rank())}
+func (t *Tensor) Window() *Window { return t.window(0) }
+
+// window returns one with room for n values.
+func (t *Tensor) window(n int) *Window {
+	w := &Window{t: t, coords: make([][]int64, t.Rank()), positions: make([]int64, n)}
+	for axis := range w.coords {
+		w.coords[axis] = make([]int64, n)
+	}
+	return w
 }
 
 // Coords returns the coordinates of stored values lo to hi-1 in storage order, one
@@ -41,7 +48,7 @@ func (w *Window) Coords(lo, hi int) [][]int64 {
 		}
 		w.coords[axis] = w.coords[axis][:n]
 		if n > 0 {
-			w.t.levels[k].schema().Ascend(&w.t.levels[k], w.positions, w.coords[axis])
+			w.t.ascend(k, w.positions, w.coords[axis])
 		}
 	}
 	return w.coords

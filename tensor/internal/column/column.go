@@ -56,6 +56,19 @@ func (c Column) Set(i int, v uint64) {
 	c.U32[i] = uint32(v)
 }
 
+// Put sets the elements from place at on to values that fit.
+func (c Column) Put(at int, values []int64) {
+	if c.U64 != nil {
+		for i, v := range values {
+			c.U64[at+i] = uint64(v)
+		}
+		return
+	}
+	for i, v := range values {
+		c.U32[at+i] = uint32(v)
+	}
+}
+
 // Len is the number of elements.
 func (c Column) Len() int { return len(c.U32) + len(c.U64) }
 
