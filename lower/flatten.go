@@ -1,25 +1,29 @@
 package lower
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/fold"
 	"github.com/lacuna-sparse/lacuna/lower/level"
+	"github.com/lacuna-sparse/lacuna/lower/scalar"
 )
 
 // A fold over all elements of one tensor, of a value in which no coordinate occurs but that of the last
 // level, by which dense tensors are read, does
 // not need the others: it is a loop over the positions of the last level. The threads
-// of grids share that loop evenly, however long rows are, and read neighbouring elements.
+// of grids share that loop evenly, however long rows are, and read neighbouring elements. On processors nothing waits for the end
+// of a row: sums of real numbers run in lanes from the first to the last entry.
 
 // flattened is the access whose positions a fold outside all loops may go through in
 // place of its loops, and the leaf of these.
 func (e *emitter) flattened(w *ir.Where) (*ir.Access, *ir.Assign) {
 	r := w.Temp.Reduce
-	if !e.opts.Grids || e.counting() || r.In != nil || fold.IsArg(r.Fold) {
+	if e.counting() || r.In != nil || fold.IsArg(r.Fold) {
 		return nil, nil
 	}
 	var loops []*ir.Index
@@ -33,6 +37,9 @@ func (e *emitter) flattened(w *ir.Where) (*ir.Access, *ir.Assign) {
 	}
 	a := onlyWalked(e.accessesIn(w.Producer))
 	if a == nil {
+		return nil, nil
+	}
+	if !e.opts.Grids && (len(loops) < 2 || !e.inFlatLanes(a, leaf)) {
 		return nil, nil
 	}
 	levels := a.Tensor.Format.Physical()
@@ -62,6 +69,25 @@ func (e *emitter) flattened(w *ir.Where) (*ir.Access, *ir.Assign) {
 		}
 	}
 	return a, leaf
+}
+
+// inFlatLanes reports whether a processor goes through the positions of an operand in place of several loops: for sums, minima and maxima of real
+// numbers that lanes can fold, in loops of which no schedule says anything.
+func (e *emitter) inFlatLanes(a *ir.Access, leaf *ir.Assign) bool {
+	r, d := leaf.Temp.Reduce, &e.step.Directives
+	if d.Serial || len(d.Unroll)+len(d.Vectorize)+len(d.Split)+len(d.Tile) > 0 || !emit.ComputeType(r.Typ).IsFloat() {
+		return false
+	}
+	st := &state{cursors: map[*ir.Access]cursor{}}
+	for _, x := range e.accessesIn(leaf) {
+		st.cursors[x] = cursor{access: x}
+	}
+	st.cursors[a] = cursor{access: a, level: len(a.Tensor.Format.Physical())}
+	switch r.Fold {
+	case ir.FoldSum, ir.FoldMin, ir.FoldMax:
+		return !(e.asked[leaf.Temp] && chooses(leaf.Value)) && isCheap(st, leaf.Value)
+	}
+	return false
 }
 
 // onlyWalked is the one access that a fold goes through: the only one, or the only one that is not dense, where the dense ones are read by the coordinate
@@ -100,16 +126,50 @@ func onlyWalked(reads []*ir.Access) *ir.Access {
 func (e *emitter) positions(st *state, a *ir.Access, leaf *ir.Assign) {
 	n := level.Count(e, a.Tensor, 0, a.Tensor.Rank, loop.SizeConst(1))
 	e.root = rootLoop{cut: true, n: n, weight: -1}
-	e.B.For("p", e.B.Lo(), e.B.Hi(), func(p loop.Expr) {
+	last := len(a.Tensor.Format.Physical()) - 1
+	column := a.Indices[a.Tensor.Format.Order()[last]].Plain()
+	several := len(e.accessesIn(leaf)) > 1
+	e.noteAll(a)
+	at := func(p loop.Expr) *state {
 		inner := st.clone()
-		last := len(a.Tensor.Format.Physical()) - 1
 		inner.cursors[a] = cursor{access: a, level: last + 1, pos: p, exact: true}
-		if len(e.accessesIn(leaf)) > 1 {
-			inner.index[a.Indices[a.Tensor.Format.Order()[last]].Plain()] = e.B.Let("i", e.B.LoadIndex(e.Read(e.Input(a.Tensor, last, emit.Coordinates)), p))
+		if several {
+			inner.index[column] = e.B.Let("i", e.B.LoadIndex(e.Read(e.Input(a.Tensor, last, emit.Coordinates)), p))
 			e.advance(inner)
 		}
-		e.stmt(inner, leaf)
-	})
+		return inner
+	}
+	visit := func(p loop.Expr) { e.stmt(at(p), leaf) }
+	if e.opts.Grids {
+		e.B.For("p", e.B.Lo(), e.B.Hi(), visit)
+		return
+	}
+	defer e.B.At(emit.Origin(column.Pos))()
+	b, acc := e.B, e.accs[leaf.Temp]
+	w := &walk{emitter: e, st: st, f: &ir.Forall{Index: column, Body: leaf}}
+	l := laneLoop{name: "p", lo: b.Lo(), hi: b.Hi(), visit: visit, at: func(first loop.Expr) func(t int64) *state {
+		return func(t int64) *state { return at(b.Add(first, loop.Int(t))) }
+	}}
+	rest, length := b.Var("rest", l.lo), b.Let("length", b.Sub(l.hi, l.lo))
+	b.If(b.Ge(length, loop.Int(laneCount)), func() {
+		w.wholeEights(acc, l, length, rest, func() {
+			if e.asked[leaf.Temp] {
+				e.see(at(l.lo), leaf)
+			} else {
+				b.Assign(acc.Seen, scalar.Always)
+			}
+		})
+	}, nil)
+	b.For(l.name, b.Let("rest", rest), l.hi, visit)
+}
+
+// noteAll records that one loop goes through all that an operand stores.
+func (e *emitter) noteAll(a *ir.Access) {
+	var names []string
+	for _, axis := range a.Tensor.Format.Order() {
+		names = append(names, a.Indices[axis].Plain().Name)
+	}
+	e.kernel.Notes = append(e.kernel.Notes, fmt.Sprintf("%s: %s, by all entries in one loop", strings.Join(names, ", "), a.Tensor.Name))
 }
 
 // flattenedPairs is flattened for a fold of more loops, of which the outer two go through the entries of one matrix and the inner ones through entries

@@ -220,14 +220,22 @@ func (w *walk) entryLanes(acc fold.State, it *iterator, begin, end loop.Expr, vi
 	// Empty rows go the way of long ones: a row costs no more branches than without lanes.
 	// Where rows are short, the code of long ones is out of the way: a jump over it for each took a quarter of the time.
 	b.Seldom(b.Ge(b.Cast(loop.U64, b.Sub(n, loop.Int(1))), loop.Number(loop.U64, laneEntries-1)), func() {
-		b.If(b.Gt(n, loop.Int(0)), func() {
-			eights := b.Let("eights", b.Div(n, loop.Int(laneCount)))
-			w.eightsInBlocks(l, acc, eights)
-			w.seeEntries(it)
-			b.Assign(rest, b.Add(begin, b.Mul(eights, loop.Int(laneCount))))
-		}, nil)
+		b.If(b.Gt(n, loop.Int(0)), func() { w.wholeEights(acc, l, n, rest, func() { w.seeEntries(it) }) }, nil)
 	})
 	b.For(l.name, b.Let("rest", rest), end, visit)
+}
+
+// wholeEights emits the fold of as many of the n steps of the loop as make whole eights, with what notes that there are some, and sets rest to the next step.
+func (w *walk) wholeEights(acc fold.State, l laneLoop, n loop.Expr, rest *loop.Ref, see func()) {
+	b := w.B
+	eights := b.Let("eights", b.Div(n, loop.Int(laneCount)))
+	if acc.Reduce.Fold == ir.FoldSum {
+		w.eightsInBlocks(l, acc, eights)
+	} else {
+		w.eights(l, acc, eights)
+	}
+	see()
+	b.Assign(rest, b.Add(l.lo, b.Mul(eights, loop.Int(laneCount))))
 }
 
 // eights emits the fold of the first n eights of the loop in lanes.

@@ -26,6 +26,7 @@ func TestWhatRunsInLanes(t *testing.T) {
 		dtype  tensor.DType
 	}{
 		{"A", tensor.CSR, tensor.Float64}, {"B", tensor.CSR, tensor.Float64}, {"v", tensor.CSF(1), tensor.Float64},
+		{"T", tensor.CSF(3), tensor.Float64}, {"L", tensor.COO, tensor.Float64},
 		{"M", tensor.Dense(2), tensor.Float64}, {"H", tensor.Dense(2), tensor.Float16},
 		{"x", tensor.Dense(1), tensor.Float64}, {"z", tensor.Dense(1), tensor.Float64},
 		{"p", tensor.Dense(1), tensor.Int32}, {"c", tensor.Dense(1), tensor.Complex128},
@@ -51,6 +52,18 @@ func TestWhatRunsInLanes(t *testing.T) {
 		{"y(i) = min_j (A(i,j) * x(j))", "blocks"},
 		{"y(i) = max_j A(i,j)", "blocks"},
 		{"s = max_{i,j} A(i,j)", "blocks"},
+		{"s = A(i,j)*x(j)", "one loop"},
+		{"s = sum_{i,j} abs(A(i,j))", "one loop"},
+		{"s = max_{i,j} M(i,j)", "one loop"},
+		{"s = M(i,j)^2", "one loop"},
+		{"s = T(i,j,k)*x(k)", "one loop"},
+		{"s = L(i,j)*x(j)", "one loop"},
+		{"s = A(i,j)*x(i)", "lanes"},             // in one loop nobody knows the row
+		{"s = M(i,j)*x(j)", "lanes"},             // nor the column of a dense matrix
+		{"s = A(i,j)*B(i,j)", ""},                // a merge
+		{"s = sum_{i,j} (A(i,j)-x(j))", "lanes"}, // what is not stored counts too
+		{"s = sum_{i,j} exp(A(i,j))", ""},
+		{"s = p(i)*A(i,j)*p(j)", "lanes"},
 		{"y(i) = min_j (A(i,j) + B(i,j))", ""}, // a merge
 		{"y(i) = min_j exp(A(i,j))", ""},
 		{"y(i) = argmax_j A(i,j)", ""},
@@ -72,6 +85,8 @@ func TestWhatRunsInLanes(t *testing.T) {
 		}
 		got := ""
 		switch {
+		case strings.Contains(text, "var lane") && !strings.Contains(text, "n_i"):
+			got = "one loop"
 		case strings.Contains(text, "var lane"):
 			got = "lanes"
 		case strings.Contains(text, "let blocks"):
@@ -171,6 +186,45 @@ func TestOrderOfSums(t *testing.T) {
 				}
 				if want := inLanes(row, 1, mul); math.Float64bits(prods[i]) != math.Float64bits(want) {
 					t.Errorf("%s: product of %d numbers is %v, want %v", s.Engine().Name(), n, prods[i], want)
+				}
+			}
+		}
+	}
+}
+
+// TestOrderOfAllEntries compares sums of all that a matrix stores with the order that is documented: from the first entry to the last, wherever rows end.
+func TestOrderOfAllEntries(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	const rows, cols = 2500, 40
+	x := make([]float64, cols)
+	for j := range x {
+		x[j] = rng.NormFloat64()
+	}
+	for _, n := range []int{0, 1, 7, 8, 9, 100, 4095, 4097, 9001} {
+		var coords [2][]int64
+		var vals, terms []float64
+		for at := range rows * cols {
+			if left := rows*cols - at; rng.IntN(left) < n-len(vals) {
+				v := rng.NormFloat64()
+				coords[0], coords[1], vals = append(coords[0], int64(at/cols)), append(coords[1], int64(at%cols)), append(vals, v)
+				terms = append(terms, v*x[at%cols])
+			}
+		}
+		a, err := tensor.FromCoords([]int64{rows, cols}, tensor.CSR, coords[:], tensor.ArrayOf(vals))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range engines(t) {
+			for _, f := range []tensor.Format{tensor.CSR, tensor.COO, tensor.CSF(2)} {
+				of, err := a.Convert(f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, want := numbers(t, s, "s = A(i,j)*x(j)", lacuna.Args{"A": of, "x": denseOf(t, x, cols)}, lacuna.AsWritten())[0], inBlocks(terms); math.Float64bits(got) != math.Float64bits(want) {
+					t.Errorf("%s: %d products with entries of a matrix in %s add up to %v, want %v", s.Engine().Name(), n, f, got, want)
+				}
+				if got, want := numbers(t, s, "s = A(i,j)", lacuna.Args{"A": of})[0], inBlocks(vals); math.Float64bits(got) != math.Float64bits(want) {
+					t.Errorf("%s: %d entries of a matrix in %s add up to %v, want %v", s.Engine().Name(), n, f, got, want)
 				}
 			}
 		}
