@@ -241,6 +241,7 @@ func TestNotCut(t *testing.T) {
 		"y(:) = x(1:3)":                      "a slice",
 		"s = 1 + sum_i x(i)":                 "part of a larger expression",
 		"y(i) = x(i)*i":                      "i is computed with",
+		"y(i) = sum_j like(2.0, A(i,j))":     "like(…) gives extents of whole tensors",
 		"y(i) = x(i) with parallel(i: 4096)": "its schedule is for one rank",
 	} {
 		args := map[string]operand{"x": {x, "over (r)"}}

@@ -110,6 +110,13 @@ func read(text string, env map[string]*Tensor, given func(string) bool, o Option
 		switch e := e.(type) {
 		case *lang.Like:
 			s.whole = "like(…) gives extents of whole tensors"
+			for _, a := range e.Accesses {
+				for _, a := range lang.Accesses(a) {
+					if err == nil {
+						err = add(a, false)
+					}
+				}
+			}
 		case *lang.Reduce:
 			vars(e.Pos, e.Vars)
 		case *lang.Scan:
@@ -117,6 +124,9 @@ func read(text string, env map[string]*Tensor, given func(string) bool, o Option
 		}
 		return true
 	})
+	if err != nil {
+		return nil, err
+	}
 	if len(s.Schedule) > 0 {
 		s.whole = "its schedule is for one rank"
 	}
