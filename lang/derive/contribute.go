@@ -47,8 +47,8 @@ func (s *statement) contribute(a *lang.Access, g lang.Node, at place) *lang.Erro
 		}
 		m := s.deriver.index("m", s.taken)
 		vars[k] = m
-		v, by, ok := s.solve(x, m, left)
-		if ok && !comesPlain(only(conditions, g), solution{s.names[v], by}, m, elementOf{a.Tensor.Name, k}) {
+		v, by, ok := s.solve(s.through(x, solved), m, left)
+		if ok && !comesPlain(only(conditions, g), append(solved, solution{s.names[v], by}), m, elementOf{a.Tensor.Name, k}) {
 			left = without(left, v)
 			solved = append(solved, solution{s.names[v], by})
 			if !s.vanishes(g) {
@@ -69,9 +69,7 @@ func (s *statement) contribute(a *lang.Access, g lang.Node, at place) *lang.Erro
 	if len(left) > 0 {
 		value = fold("sum", s.spell(left), nil, value)
 	}
-	for _, e := range solved {
-		value = eliminate(value, e.name, e.by)
-	}
+	value = eliminateAll(value, solved)
 	if !allPlain(value, vars) {
 		value = call("like", value, ref(a.Tensor.Name, vars))
 	}
@@ -212,11 +210,19 @@ type elementOf struct {
 	dim  int
 }
 
-// comesPlain reports whether n indexes some dimension other than one with m by itself once an index is replaced: m
+// eliminateAll writes indices as sums of others, where a sum may have indices that are written so later.
+func eliminateAll(n lang.Node, solved []solution) lang.Node {
+	for _, e := range solved {
+		n = eliminate(n, e.name, e.by)
+	}
+	return n
+}
+
+// comesPlain reports whether n indexes some dimension other than one with m by itself once indices are replaced: m
 // would have to run as far as both.
-func comesPlain(n lang.Node, e solution, m string, except elementOf) bool {
+func comesPlain(n lang.Node, solved []solution, m string, except elementOf) bool {
 	found := false
-	lang.Inspect(eliminate(n, e.name, e.by), func(x lang.Node) {
+	lang.Inspect(eliminateAll(n, solved), func(x lang.Node) {
 		r, ok := x.(*lang.Ref)
 		if !ok {
 			return
@@ -229,20 +235,33 @@ func comesPlain(n lang.Node, e solution, m string, except elementOf) bool {
 	return found
 }
 
-// solve writes one variable of an index through the coordinate m and the others.
-func (s *statement) solve(x lang.IndexExpr, m string, open []*lang.Index) (*lang.Index, affine, bool) {
+// through writes an index as a sum in which nothing is left of what is solved.
+func (s *statement) through(x lang.IndexExpr, solved []solution) affine {
+	sum := affine{rest: x.Const}
 	for _, t := range x.Terms {
-		if t.Coef != 1 && t.Coef != -1 || !slices.Contains(open, t.Var) || !t.Var.Free || !s.plainLeft(t.Var) {
+		sum.add(s.names[t.Var], t.Coef)
+	}
+	for _, e := range solved {
+		sum = sum.replace(e.name, e.by)
+	}
+	return sum
+}
+
+// solve writes one variable of an index through the coordinate m and the others.
+func (s *statement) solve(x affine, m string, open []*lang.Index) (*lang.Index, affine, bool) {
+	for _, t := range x.terms {
+		at := slices.IndexFunc(open, func(v *lang.Index) bool { return s.names[v] == t.Name })
+		if at < 0 || t.Coef != 1 && t.Coef != -1 || !open[at].Free || !s.plainLeft(open[at]) {
 			continue
 		}
-		by := affine{rest: -t.Coef * x.Const}
+		by := affine{rest: -t.Coef * x.rest}
 		by.add(m, t.Coef)
-		for _, o := range x.Terms {
-			if o.Var != t.Var {
-				by.add(s.names[o.Var], -t.Coef*o.Coef)
+		for _, o := range x.terms {
+			if o != t {
+				by.add(o.Name, -t.Coef*o.Coef)
 			}
 		}
-		return t.Var, by, true
+		return open[at], by, true
 	}
 	return nil, affine{}, false
 }

@@ -63,6 +63,13 @@ func TestForms(t *testing.T) {
 		{"r", "y = norm_i (sum_k r(i+k)*v(k) + sum_k x(k+i))"},
 		{"A", "y = max_i (norm_k (A(k,2*i) + r(i+k)))"},
 		{"r", "y = sum_{i} (i*sum_k r(k+i)*B(k(k),k+i))^2"},
+		// Indices of which one follows from another dimension.
+		{"B", "y(j,i) = like(B(i+2,i+j+1), v(i), x(j))"},
+		{"A", "y(j,i) = A(i+j,i)*x(i)*v(j)"},
+		{"A", "y(j,i) = A(i+j,i-j)*v(i)*x(j)"},
+		{"B", "y(j,i) = B(i+j,i+1)*v(i)*x(j)*r(i+1)"},
+		{"B", "y(j,i) = exp(B(i+j-1,j-i+2)*v(i))*x(j)"},
+		{"A", "y(i) = A(i+1,i+2)*v(i)"},
 		// Products.
 		{"v", "y(i) = prod_j like(v(i), A(i,j))"},
 		{"x", "y(i) = prod_j x(j)*v(i)"},

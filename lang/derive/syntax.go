@@ -231,16 +231,27 @@ func eliminateIndex(x *lang.RefIndex, name string, by affine) *lang.RefIndex {
 			return &lang.RefIndex{Terms: []*lang.IndexTerm{{Coef: 1, Gather: g}}}
 		case t.Name == "":
 			sum.rest += t.Coef
-		case t.Name == name:
-			for _, b := range by.terms {
-				sum.add(b.Name, t.Coef*b.Coef)
-			}
-			sum.rest += t.Coef * by.rest
 		default:
 			sum.add(t.Name, t.Coef)
 		}
 	}
-	return sum.index()
+	return sum.replace(name, by).index()
+}
+
+// replace writes a name in the sum as another sum.
+func (a affine) replace(name string, by affine) affine {
+	sum := affine{rest: a.rest}
+	for _, t := range a.terms {
+		if t.Name != name {
+			sum.add(t.Name, t.Coef)
+			continue
+		}
+		for _, b := range by.terms {
+			sum.add(b.Name, t.Coef*b.Coef)
+		}
+		sum.rest += t.Coef * by.rest
+	}
+	return sum
 }
 
 func (a *affine) add(name string, coef int64) {
