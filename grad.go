@@ -41,13 +41,13 @@ func (g *Gradient) Run(ctx context.Context, args Args) (*tensor.Tensor, error) {
 // tensor of that name), and is dense otherwise. Errors are those of Compile and, for what has no gradient, a *lang.Error
 // with one of the codes E501 to E503.
 func Grad(ctx context.Context, src, wrt string, opts ...Option) (*Gradient, error) {
-	return shared().Grad(ctx, src, wrt, opts...)
+	return Shared().Grad(ctx, src, wrt, opts...)
 }
 
 // EvalGrad runs the gradient of a program on args with the shared session, and compiles
 // it on first use. The adjoint of a result of rank 0 is 1 if args has none.
 func EvalGrad(ctx context.Context, src, wrt string, args Args, opts ...Option) (*tensor.Tensor, error) {
-	return shared().EvalGrad(ctx, src, wrt, args, opts...)
+	return Shared().EvalGrad(ctx, src, wrt, args, opts...)
 }
 
 // Grad is like the function Grad, in this session.

@@ -32,8 +32,10 @@ type Args map[string]tensor.Operand
 // Outputs are the results of a program, by name.
 type Outputs map[string]*tensor.Tensor
 
-// shared is the session behind Eval and Compile. It is made on first use, so
+// Shared returns the session behind Eval, Compile and the other functions of this package. It is made on first use, so
 // that importing the package loads nothing.
+func Shared() *Session { return shared() }
+
 var shared = sync.OnceValue(func() *Session { return NewSession() })
 
 // Eval runs a program on args with the shared session and returns the result of
@@ -42,13 +44,13 @@ var shared = sync.OnceValue(func() *Session { return NewSession() })
 // runtime.Executable.Run. A context must not be nil; when it ends, the run soon
 // does, and its error is the context's.
 func Eval(ctx context.Context, src string, args Args, opts ...Option) (*tensor.Tensor, error) {
-	return shared().Eval(ctx, src, args, opts...)
+	return Shared().Eval(ctx, src, args, opts...)
 }
 
 // Compile compiles a program with the shared session. When the context ends,
 // compiling soon does.
 func Compile(ctx context.Context, src string, opts ...Option) (*Kernel, error) {
-	return shared().Compile(ctx, src, opts...)
+	return Shared().Compile(ctx, src, opts...)
 }
 
 // Check parses a program and checks it against what options declare of its tensors, without compiling it. Errors are

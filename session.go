@@ -154,33 +154,33 @@ func (s *Session) ToDevice(ctx context.Context, t *tensor.Tensor) (*tensor.Tenso
 // Convert stores a tensor in another format, with the shared session: see
 // [Session.Convert].
 func Convert(ctx context.Context, t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
-	return shared().Convert(ctx, t, format)
+	return Shared().Convert(ctx, t, format)
 }
 
 // FromColumns makes a tensor of entries given by their coordinates, with the
 // shared session: see [Session.FromColumns].
 func FromColumns(ctx context.Context, shape []int64, format tensor.Format, coords []tensor.Array, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
-	return shared().FromColumns(ctx, shape, format, coords, values, opts...)
+	return Shared().FromColumns(ctx, shape, format, coords, values, opts...)
 }
 
 // Canonical returns a tensor as expressions take it: see [Session.Canonical].
 func Canonical(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
-	return shared().Canonical(ctx, t)
+	return Shared().Canonical(ctx, t)
 }
 
 // Reshape gives the elements of a tensor another shape, with the shared session: see
 // [Session.Reshape].
 func Reshape(ctx context.Context, t *tensor.Tensor, shape []int64, format tensor.Format) (*tensor.Tensor, error) {
-	return shared().Reshape(ctx, t, shape, format)
+	return Shared().Reshape(ctx, t, shape, format)
 }
 
 // Concat joins tensors along an axis, with the shared session: see [Session.Concat].
 func Concat(ctx context.Context, axis int, format tensor.Format, tensors ...*tensor.Tensor) (*tensor.Tensor, error) {
-	return shared().Concat(ctx, axis, format, tensors...)
+	return Shared().Concat(ctx, axis, format, tensors...)
 }
 
 // Prune drops the stored entries that equal the fill, with the shared session: see
 // [Session.Prune].
 func Prune(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
-	return shared().Prune(ctx, t)
+	return Shared().Prune(ctx, t)
 }

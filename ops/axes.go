@@ -89,11 +89,7 @@ func (op *operation) run(program string, args lacuna.Args, opts ...lacuna.Option
 	if op.format != nil {
 		opts = append(opts, lacuna.Result("R", *op.format))
 	}
-	eval := lacuna.Eval
-	if op.session != nil {
-		eval = op.session.Eval
-	}
-	out, err := eval(op.ctx, program, args, opts...)
+	out, err := op.session.Eval(op.ctx, program, args, opts...)
 	return out, op.fail(err)
 }
 

@@ -180,11 +180,7 @@ func (op *operation) grad(p program, args lacuna.Args, A *tensor.Tensor) (*tenso
 
 // gradOf runs the gradient of a program with respect to its operand A.
 func (op *operation) gradOf(p program, args lacuna.Args) (*tensor.Tensor, error) {
-	eval := lacuna.EvalGrad
-	if op.session != nil {
-		eval = op.session.EvalGrad
-	}
-	out, err := eval(op.ctx, p.text, "A", args, p.options...)
+	out, err := op.session.EvalGrad(op.ctx, p.text, "A", args, p.options...)
 	return out, op.fail(adjointError(err))
 }
 

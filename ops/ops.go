@@ -35,7 +35,7 @@ import (
 type Option func(*settings)
 
 type settings struct {
-	session *lacuna.Session // nil for the shared one
+	session *lacuna.Session // nil in options: the shared one
 	format  *tensor.Format  // nil for the function's choice
 
 	axes                                          []int
@@ -82,6 +82,9 @@ func begin(ctx context.Context, name string, opts []Option, operands ...*tensor.
 		}
 		o(&op.settings)
 	}
+	if op.session == nil {
+		op.session = lacuna.Shared()
+	}
 	if op.dtype != tensor.Invalid && !op.dtype.Valid() {
 		return nil, op.fail(fmt.Errorf("As(%d) is no element type: take one of package tensor, such as tensor.Float64", op.dtype))
 	}
@@ -116,11 +119,7 @@ func (op *operation) failf(format string, args ...any) error {
 
 // plain is an operand as expressions take it, whose format is one for results too.
 func (op *operation) plain(t *tensor.Tensor) (*tensor.Tensor, error) {
-	plain := lacuna.Canonical
-	if op.session != nil {
-		plain = op.session.Canonical
-	}
-	out, err := plain(op.ctx, t)
+	out, err := op.session.Canonical(op.ctx, t)
 	return out, op.fail(err)
 }
 
@@ -135,51 +134,31 @@ func (op *operation) convert(t *tensor.Tensor, f tensor.Format) (*tensor.Tensor,
 	if t.Format() == f {
 		return t, nil
 	}
-	convert := lacuna.Convert
-	if op.session != nil {
-		convert = op.session.Convert
-	}
-	out, err := convert(op.ctx, t, f)
+	out, err := op.session.Convert(op.ctx, t, f)
 	return out, op.fail(err)
 }
 
 // reshape gives a tensor another shape.
 func (op *operation) reshape(t *tensor.Tensor, shape []int64, f tensor.Format) (*tensor.Tensor, error) {
-	reshape := lacuna.Reshape
-	if op.session != nil {
-		reshape = op.session.Reshape
-	}
-	out, err := reshape(op.ctx, t, shape, f)
+	out, err := op.session.Reshape(op.ctx, t, shape, f)
 	return out, op.fail(err)
 }
 
 // concat joins tensors.
 func (op *operation) concat(axis int, f tensor.Format, tensors ...*tensor.Tensor) (*tensor.Tensor, error) {
-	concat := lacuna.Concat
-	if op.session != nil {
-		concat = op.session.Concat
-	}
-	out, err := concat(op.ctx, axis, f, tensors...)
+	out, err := op.session.Concat(op.ctx, axis, f, tensors...)
 	return out, op.fail(err)
 }
 
 // prune drops what equals the fill.
 func (op *operation) prune(t *tensor.Tensor) (*tensor.Tensor, error) {
-	prune := lacuna.Prune
-	if op.session != nil {
-		prune = op.session.Prune
-	}
-	out, err := prune(op.ctx, t)
+	out, err := op.session.Prune(op.ctx, t)
 	return out, op.fail(err)
 }
 
 // fromCoords makes a tensor of columns of coordinates.
 func (op *operation) fromCoords(shape []int64, f tensor.Format, coords []tensor.Array, values tensor.Array) (*tensor.Tensor, error) {
-	from := lacuna.FromColumns
-	if op.session != nil {
-		from = op.session.FromColumns
-	}
-	out, err := from(op.ctx, shape, f, coords, values)
+	out, err := op.session.FromColumns(op.ctx, shape, f, coords, values)
 	return out, op.fail(err)
 }
 

@@ -53,6 +53,17 @@ func (c *coordList) add(b *batch) error {
 	return nil
 }
 
+// extents are the sizes that the coordinates need.
+func (c *coordList) extents() []int64 {
+	shape := make([]int64, len(c.coords))
+	for k := range shape {
+		if c.n > 0 {
+			shape[k] = c.coords[k].max() + 1
+		}
+	}
+	return shape
+}
+
 // columns returns the coordinates as arrays and drops them from the list.
 func (c *coordList) columns() []tensor.Array {
 	arrays := make([]tensor.Array, len(c.coords))

@@ -143,8 +143,8 @@ func (h *h5Reader) choose() (hdf5.Object, error) {
 	if kind, err := recogniseGroup(root); err != nil || kind != nil {
 		return root, err
 	}
-	s := &h5Search{left: maxObjects, entry: h.in.cfg.spell("Entry")}
-	if err := s.walk(root, 0); err != nil {
+	s, err := h.search()
+	if err != nil {
 		return nil, err
 	}
 	for _, obj := range slices.Concat(s.tensors, s.datasets) {
@@ -180,8 +180,7 @@ func pathsOf(found []hdf5.Object) string {
 // missing says what there is where there is not what was named.
 func (h *h5Reader) missing(entry string, err error) error {
 	msg := fmt.Sprintf("there is no %s in the file", strings.TrimPrefix(entry, "/"))
-	s := &h5Search{left: maxObjects}
-	if s.walk(h.file.Root(), 0) == nil {
+	if s, err := h.search(); err == nil {
 		if found := slices.Concat(s.tensors, s.datasets); len(found) > 0 {
 			msg += "; there is " + pathsOf(found)
 		}
@@ -189,7 +188,7 @@ func (h *h5Reader) missing(entry string, err error) error {
 	return &FileError{Path: h.in.name, Msg: msg, Err: err}
 }
 
-// The bounds of a search: a group may be linked from within itself.
+// The bounds of a search.
 const (
 	maxObjects = 10_000
 	maxDepth   = 32
@@ -197,52 +196,32 @@ const (
 
 // h5Search looks for tensors in a file.
 type h5Search struct {
-	left     int
-	entry    string        // how the option that names one is spelled
 	tensors  []hdf5.Object // groups that are sparse tensors
 	datasets []hdf5.Object // datasets of numbers that are in no such group
 	unread   error         // why the first object that cannot be read cannot
 }
 
-func (s *h5Search) walk(g *hdf5.Group, depth int) error {
-	names, err := g.Names()
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if s.left--; s.left < 0 || depth == maxDepth {
-			return fmt.Errorf("the file holds too many objects to look for a tensor in all of them: name one (%s)", s.entry)
-		}
-		obj, err := g.Lookup(name)
-		if errors.Is(err, hdf5.ErrUnsupported) { // a link to elsewhere, or a filter that is not read: an error if it is named, or all there is
+// search looks below the root.
+func (h *h5Reader) search() (s h5Search, err error) {
+	left := maxObjects
+	err = walkHDF5(h.file.Root(), &left, 0, func(_ string, obj hdf5.Object, kind *h5Kind, err error) error {
+		d, isDataset := obj.(*hdf5.Dataset)
+		switch {
+		case err == errManyObjects:
+			return fmt.Errorf("the file holds too many objects to look for a tensor in all of them: name one (%s)", h.in.cfg.spell("Entry"))
+		case obj == nil && errors.Is(err, hdf5.ErrUnsupported): // a link to elsewhere, or a filter that is not read: an error if it is named, or all there is
 			s.unread = cmp.Or(s.unread, err)
-			continue
-		}
-		if err != nil {
+		case err != nil:
 			return err
+		case isDataset && !h5Type(d.Type()).Valid():
+		case isDataset, slices.Contains(kind.values, categorical):
+			s.datasets = append(s.datasets, obj)
+		default:
+			s.tensors = append(s.tensors, obj)
 		}
-		switch obj := obj.(type) {
-		case *hdf5.Dataset:
-			if h5Type(obj.Type()).Valid() {
-				s.datasets = append(s.datasets, obj)
-			}
-		case *hdf5.Group:
-			kind, err := recogniseGroup(obj)
-			switch {
-			case err != nil:
-				return err
-			case kind != nil && !slices.Contains(kind.values, categorical):
-				s.tensors = append(s.tensors, obj)
-			case kind != nil:
-				s.datasets = append(s.datasets, obj)
-			default:
-				if err := s.walk(obj, depth+1); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
+		return nil
+	})
+	return s, err
 }
 
 // binsparse reads a group that is a binsparse tensor.
@@ -290,28 +269,16 @@ func (h *h5Reader) sparseMatrix(g *hdf5.Group) (format string, shape []int64, er
 	return format, shape, nil
 }
 
-// categories reads a column of labels as AnnData keeps it: codes, and what they stand for.
+// categories reads a column of labels.
 func (h *h5Reader) categories(g *hdf5.Group) (*tensor.Tensor, error) {
-	_, codes, err := loaded(h5Container{h, g}, "codes", 1)
-	if err != nil {
-		return nil, err
-	}
-	d, err := g.Dataset("categories")
-	if err != nil {
-		return nil, err
-	}
-	var labels []string
-	if isText(d.Type()) {
-		labels, err = d.Strings()
-	} else {
-		var numbers tensor.Array
-		_, numbers, err = loaded(h5Container{h, g}, "categories", 1)
-		labels = numbersAsText(numbers)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return readCategories(h.in, codes, labels)
+	return readLabels(h.in, h5Container{h, g}, func() ([]string, bool, error) {
+		d, err := g.Dataset("categories")
+		if err != nil || !isText(d.Type()) {
+			return nil, false, err
+		}
+		labels, err := d.Strings()
+		return labels, true, err
+	})
 }
 
 // texts reads a dataset of strings, numbered.
@@ -422,6 +389,11 @@ func h5Type(t hdf5.Type) tensor.DType {
 	if t.Class == hdf5.Bitfield {
 		name = fmt.Sprintf("uint%d", 8*t.Size)
 	}
+	return typeNamed(name)
+}
+
+// typeNamed is the element type that NumPy, HDF5 and Zarr call so; Invalid if there is none.
+func typeNamed(name string) tensor.DType {
 	for _, known := range h5Types {
 		if known.typ.String() == name {
 			return known.dtype

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/lacuna-sparse/lacuna/tensor/file/binsparse"
 )
 
 // noLabel stands for what has no label: a category of its own, the last.
@@ -51,6 +52,24 @@ func (c *config) namesFit(t *tensor.Tensor) error {
 		}
 	}
 	return nil
+}
+
+// readLabels reads a column of labels as AnnData keeps it: codes, and what they stand for, which are texts or numbers.
+func readLabels(in *input, c binsparse.Container, texts func() (labels []string, ok bool, err error)) (*tensor.Tensor, error) {
+	_, codes, err := loaded(c, "codes", 1)
+	if err != nil {
+		return nil, err
+	}
+	labels, ok, err := texts()
+	if err == nil && !ok {
+		var numbers tensor.Array
+		_, numbers, err = loaded(c, "categories", 1)
+		labels = numbersAsText(numbers)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return readCategories(in, codes, labels)
 }
 
 // readCategories makes a vector of codes, of which a negative one has no label.

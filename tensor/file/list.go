@@ -120,57 +120,57 @@ func listHDF5(in *input) ([]Item, error) {
 	if kind, err := recogniseGroup(f.Root()); err != nil || kind != nil {
 		return nil, err
 	}
-	l := &h5Lister{h: h, left: maxObjects}
-	err = errors.Join(l.walk(f.Root(), 0), l.full())
-	return l.items, err
-}
-
-// h5Lister gathers what is in a file.
-type h5Lister struct {
-	h     *h5Reader
-	left  int
-	items []Item
-}
-
-// full says that there was more than is listed.
-func (l *h5Lister) full() error {
-	if l.left < 0 {
-		return errors.New("the file holds too many objects to list them all")
+	var items []Item
+	many := false
+	left := maxObjects
+	err = walkHDF5(f.Root(), &left, 0, func(entry string, obj hdf5.Object, kind *h5Kind, err error) error {
+		d, isDataset := obj.(*hdf5.Dataset)
+		switch {
+		case err == errManyObjects:
+			many = many || left < 0
+		case err != nil:
+			items = append(items, Item{Entry: entry, Stored: -1, Note: shortError(err)})
+		case isDataset:
+			items = append(items, h.datasetItem(d, entry))
+		default:
+			items = append(items, kind.describe(h, obj.(*hdf5.Group), entry))
+		}
+		return nil
+	})
+	if many && err == nil {
+		err = errors.New("the file holds too many objects to list them all")
 	}
-	return nil
+	return items, err
 }
 
-func (l *h5Lister) walk(g *hdf5.Group, depth int) error {
+// errManyObjects says that objects are too many, or within each other too often, to go on with: a group may be linked from within itself.
+var errManyObjects = errors.New("the file holds too many objects")
+
+// walkHDF5 visits what is below a group and is no group of others: datasets, groups that are tensors of a kind, and what cannot be looked at, with
+// the error. So many are left to visit.
+func walkHDF5(g *hdf5.Group, left *int, depth int, visit func(entry string, obj hdf5.Object, kind *h5Kind, err error) error) error {
 	names, err := g.Names()
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		if l.left--; l.left < 0 || depth == maxDepth {
-			return nil
+		var obj hdf5.Object
+		var kind *h5Kind
+		err := errManyObjects
+		if *left--; *left >= 0 && depth < maxDepth {
+			obj, err = g.Lookup(name)
 		}
-		entry := strings.TrimPrefix(g.Path()+"/"+name, "/")
-		entry = strings.TrimPrefix(entry, "/")
-		obj, err := g.Lookup(name)
-		if err != nil {
-			l.items = append(l.items, Item{Entry: entry, Stored: -1, Note: shortError(err)})
-			continue
-		}
-		switch obj := obj.(type) {
-		case *hdf5.Dataset:
-			l.items = append(l.items, l.h.datasetItem(obj, entry))
-		case *hdf5.Group:
-			kind, err := recogniseGroup(obj)
-			switch {
-			case err != nil:
-				l.items = append(l.items, Item{Entry: entry, Stored: -1, Note: shortError(err)})
-			case kind != nil:
-				l.items = append(l.items, kind.describe(l.h, obj, entry))
-			default:
-				if err := l.walk(obj, depth+1); err != nil {
+		group, isGroup := obj.(*hdf5.Group)
+		if isGroup && err == nil {
+			if kind, err = recogniseGroup(obj); kind == nil && err == nil {
+				if err := walkHDF5(group, left, depth+1, visit); err != nil {
 					return err
 				}
+				continue
 			}
+		}
+		if err := visit(strings.TrimLeft(g.Path()+"/"+name, "/"), obj, kind, err); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -215,12 +215,17 @@ func describeBinsparse(h *h5Reader, g *hdf5.Group, entry string) Item {
 
 // describeAnnData describes a sparse matrix of AnnData.
 func describeAnnData(h *h5Reader, g *hdf5.Group, entry string) Item {
-	item := datasetItem(h5Container{h, g}, "data", entry)
+	return matrixItem(h5Container{h, g}, entry, func() (string, []int64, error) { return h.sparseMatrix(g) })
+}
+
+// matrixItem describes a sparse matrix as AnnData keeps it, whose format and shape about tells.
+func matrixItem(c binsparse.Container, entry string, about func() (format string, shape []int64, err error)) Item {
+	item := datasetItem(c, "data", entry)
 	if item.Note != "" {
 		return item
 	}
 	item.Stored = binsparse.Dataset{Dims: item.Shape}.Len()
-	format, shape, err := h.sparseMatrix(g)
+	format, shape, err := about()
 	if err != nil {
 		item.Note = shortError(err)
 		return item
@@ -231,7 +236,11 @@ func describeAnnData(h *h5Reader, g *hdf5.Group, entry string) Item {
 
 // describeCategories describes a column of categories.
 func describeCategories(h *h5Reader, g *hdf5.Group, entry string) Item {
-	item := datasetItem(h5Container{h, g}, "codes", entry)
+	return categoriesItem(h5Container{h, g}, entry)
+}
+
+func categoriesItem(c binsparse.Container, entry string) Item {
+	item := datasetItem(c, "codes", entry)
 	item.Holds = "categories"
 	return item
 }

@@ -117,7 +117,7 @@ func readMTXArray(in *input, h *mtxHeader) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	spec := &arraySpec{value: value, comment: '%'}
+	spec := &entrySpec{value: value, comment: '%', several: true}
 	if err := in.fits(h.lines, h.entries, spec.minBytes()); err != nil {
 		return nil, err
 	}

@@ -35,6 +35,16 @@ var npyTypes = [...]npyType{
 	{"c8", tensor.Complex64, 4}, {"c16", tensor.Complex128, 8},
 }
 
+// npyTypeOf is the type of a code; one without an element type if it is not known.
+func npyTypeOf(code string) npyType {
+	for _, t := range npyTypes {
+		if t.code == code {
+			return t
+		}
+	}
+	return npyType{}
+}
+
 // npyHeader is the header of a .npy file
 // (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html).
 type npyHeader struct {
@@ -160,13 +170,7 @@ func (h *npyHeader) parseDescr(p *pyScanner) error {
 	default:
 		return fmt.Errorf("descr %q: expected a byte order (<, > or |) first", descr)
 	}
-	for _, t := range npyTypes {
-		if t.code == descr[1:] {
-			h.typ = t
-			return nil
-		}
-	}
-	if h.parseText(descr[1:]) {
+	if h.typ = npyTypeOf(descr[1:]); h.typ.dtype.Valid() || h.parseText(descr[1:]) {
 		return nil
 	}
 	hint := ""
@@ -209,10 +213,10 @@ func (h *npyHeader) count() (n, bytes int64, err error) {
 	return n, n * size, nil
 }
 
-// appendNPYHeader appends a header of version 1, padded so that the data that
+// npyHeaderText is a header of version 1, padded so that the data that
 // follow it are aligned to 64 bytes. shape has at most tensor.MaxRank sizes, which keeps
 // the header far below that version's limit.
-func appendNPYHeader(dst []byte, code string, shape []int64) []byte {
+func npyHeaderText(code string, shape []int64) []byte {
 	order := "<"
 	if code == "b1" || code == "i1" || code == "u1" || code[0] == 'S' {
 		order = "|"
@@ -231,8 +235,7 @@ func appendNPYHeader(dst []byte, code string, shape []int64) []byte {
 	text := fmt.Sprintf("{'descr': '%s%s', 'fortran_order': False, 'shape': (%s), }", order, code, list)
 	pad := 64 - (10+len(text)+1)%64
 	text += strings.Repeat(" ", pad%64) + "\n"
-	dst = append(dst, npyMagic...)
-	dst = append(dst, 1, 0)
+	dst := append([]byte(npyMagic), 1, 0)
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(len(text)))
 	return append(dst, text...)
 }

@@ -33,7 +33,7 @@ func writeNPYArray(w io.Writer, a tensor.Array, shape []int64, report func(done,
 	if err != nil {
 		return err
 	}
-	if _, err := w.Write(appendNPYHeader(nil, code, shape)); err != nil {
+	if _, err := w.Write(npyHeaderText(code, shape)); err != nil {
 		return err
 	}
 	return writeSteps(w, a.Raw(), report)

@@ -68,7 +68,7 @@ func (z *npzWriter) array(name string, a tensor.Array, shape []int64) error {
 	if err != nil {
 		return err
 	}
-	return z.entry(name, appendNPYHeader(nil, code, shape), a.Raw())
+	return z.entry(name, npyHeaderText(code, shape), a.Raw())
 }
 
 // text writes a string as an array without dimensions.
@@ -77,12 +77,12 @@ func (z *npzWriter) text(name string, text string) error {
 	for _, c := range text {
 		data = binary.LittleEndian.AppendUint32(data, uint32(c))
 	}
-	return z.entry(name, appendNPYHeader(nil, fmt.Sprintf("U%d", utf8.RuneCountInString(text)), nil), data)
+	return z.entry(name, npyHeaderText(fmt.Sprintf("U%d", utf8.RuneCountInString(text)), nil), data)
 }
 
 // bytes writes a string of ASCII as NumPy's type of bytes.
 func (z *npzWriter) bytes(name string, text string) error {
-	return z.entry(name, appendNPYHeader(nil, fmt.Sprintf("S%d", len(text)), nil), []byte(text))
+	return z.entry(name, npyHeaderText(fmt.Sprintf("S%d", len(text)), nil), []byte(text))
 }
 
 // entry writes one .npy file.

@@ -27,7 +27,7 @@ func readPyData(in *input, c *npzContainer) (*tensor.Tensor, error) {
 // readGCXS reads an array stored like a CSR matrix whose rows are the compressed axes,
 // taken together in row-major order, and whose columns are the others.
 func readGCXS(in *input, c *npzContainer, shape []int64) (*tensor.Tensor, error) {
-	_, compressed, err := loadedInts(c.copying(), "compressed_axes", 1)
+	compressed, err := loadedInts(c.copying(), "compressed_axes")
 	if err != nil {
 		return nil, err
 	}

@@ -51,32 +51,32 @@ func loaded(c binsparse.Container, name string, dims int) (binsparse.Dataset, te
 	return d, a, err
 }
 
-// loadedInts loads an array of integers as int64.
-func loadedInts(c binsparse.Container, name string, dims int) (binsparse.Dataset, []int64, error) {
-	d, a, err := loaded(c, name, dims)
+// loadedInts loads an array of integers, of one dimension, as int64.
+func loadedInts(c binsparse.Container, name string) ([]int64, error) {
+	d, a, err := loaded(c, name, 1)
 	if err != nil {
-		return d, nil, err
+		return nil, err
 	}
 	if !d.Type.IsInteger() {
-		return d, nil, fmt.Errorf("array %q holds %v: expected integers", name, d.Type)
+		return nil, fmt.Errorf("array %q holds %v: expected integers", name, d.Type)
 	}
 	if a.DType() == tensor.Uint64 {
 		for i, v := range tensor.View[uint64](a) {
 			if v > math.MaxInt64 {
-				return d, nil, fmt.Errorf("array %q: element %d is %d, more than 2^63-1", name, i, v)
+				return nil, fmt.Errorf("array %q: element %d is %d, more than 2^63-1", name, i, v)
 			}
 		}
 	}
 	wide, err := a.Convert(tensor.Int64)
 	if err != nil {
-		return d, nil, err
+		return nil, err
 	}
-	return d, append([]int64{}, tensor.View[int64](wide)...), nil // not the file's memory
+	return append([]int64{}, tensor.View[int64](wide)...), nil // not the file's memory
 }
 
 // shapeOf reads the array "shape".
 func shapeOf(c binsparse.Container) ([]int64, error) {
-	_, shape, err := loadedInts(c, "shape", 1)
+	shape, err := loadedInts(c, "shape")
 	if err != nil {
 		return nil, err
 	}
@@ -216,8 +216,8 @@ func readBSR(in *input, c *npzContainer, shape []int64) (*tensor.Tensor, error) 
 
 // rowArrays are the columns of entries, row by row, and where rows begin.
 func rowArrays(c *npzContainer) (indices, indptr []int64, err error) {
-	if _, indices, err = loadedInts(c, "indices", 1); err == nil {
-		_, indptr, err = loadedInts(c, "indptr", 1)
+	if indices, err = loadedInts(c, "indices"); err == nil {
+		indptr, err = loadedInts(c, "indptr")
 	}
 	return indices, indptr, err
 }
@@ -246,7 +246,7 @@ func readDIA(in *input, c *npzContainer, shape []int64) (*tensor.Tensor, error) 
 	if err != nil {
 		return nil, err
 	}
-	_, offsets, err := loadedInts(c, "offsets", 1)
+	offsets, err := loadedInts(c, "offsets")
 	if err != nil {
 		return nil, err
 	}

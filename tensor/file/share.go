@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"math"
 	"os"
 	"sync/atomic"
 
@@ -161,12 +160,7 @@ func (in *input) entries(s *Share, spec *entrySpec, from int64, share, shares in
 		return err
 	}
 	if s.Open {
-		s.Shape = make([]int64, spec.rank)
-		for k := range s.Shape {
-			if list.n > 0 {
-				s.Shape[k] = list.coords[k].max() + 1
-			}
-		}
+		s.Shape = list.extents()
 	}
 	s.Values, s.Coords = list.values.Slice(0, list.n), list.columns()
 	s.Format, err = in.format(spec.rank, tensor.Coordinates(spec.rank))
@@ -198,40 +192,18 @@ func shareTNS(in *input, share, shares int) (*Share, error) {
 	if err != nil {
 		return nil, err
 	}
-	dialect := in.cfg.dialect
-	if dialect == DetectDialect {
-		dialect = h.detect(in.cfg)
+	b, err := h.body(in)
+	if err != nil || b.first == nil || len(b.bound) == 0 || len(b.bound) > tensor.MaxRank {
+		return nil, ErrNoShares // Read tells what is wrong
 	}
-	s, bound := &Share{Shape: in.cfg.dims, Promised: -1, Open: in.cfg.dims == nil}, in.cfg.dims
-	first := 0 // the line of an entry
-	switch {
-	case len(h.lines) == 0:
-		return nil, ErrNoShares
-	case dialect == ExtendedTNS:
-		if len(h.lines) < 3 || len(h.lines[0].fields) != 2 {
-			return nil, ErrNoShares
-		}
-		sizes, ok1 := h.lines[1].integers()
-		entries, ok2 := h.lines[0].integer(1)
-		if !ok1 || !ok2 || in.cfg.dims != nil {
-			return nil, ErrNoShares // Read tells what is wrong
-		}
-		s.Shape, s.Promised, s.Open, bound, first = sizes, entries, false, sizes, 2
-		start = h.lines[1].after
-	case s.Open && len(h.lines[0].fields) < 2:
-		return nil, ErrNoShares
-	case s.Open:
-		for range len(h.lines[0].fields) - 1 {
-			bound = append(bound, math.MaxInt64)
-		}
-	}
-	if len(bound) == 0 || len(bound) > tensor.MaxRank {
-		return nil, ErrNoShares
-	}
-	spec, err := tnsSpec(in, bound, &h.lines[first])
+	spec, err := tnsSpec(in, b.bound, b.first)
 	if err != nil {
 		return nil, err
 	}
+	if b.promised >= 0 {
+		start = b.after
+	}
+	s := &Share{Shape: b.shape, Promised: b.promised, Open: b.open}
 	return s, in.entries(s, spec, start, share, shares)
 }
 

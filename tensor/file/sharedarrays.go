@@ -105,7 +105,7 @@ func (w *shareWriter) layOut(part *tensor.Tensor, whole []shareArray) ([]shareAr
 		if err != nil {
 			return nil, err
 		}
-		header := appendNPYHeader(nil, code, w.shape)
+		header := npyHeaderText(code, w.shape)
 		whole[0].At = int64(len(header))
 		_, err = w.temp.WriteAt(header, 0)
 		return whole, err

@@ -87,7 +87,7 @@ func openSlices(in *input) (*Slices, error) {
 	if err := errors.Join(s.indices.Check(), s.data.Check()); err != nil {
 		return nil, err
 	}
-	_, s.pos, err = loadedInts(h5Container{h, g}, "indptr", 1)
+	s.pos, err = loadedInts(h5Container{h, g}, "indptr")
 	if err != nil {
 		return nil, err
 	}

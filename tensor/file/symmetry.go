@@ -58,6 +58,7 @@ type entrySpec struct {
 	base    uint64   // the index that means the first: 0 or 1
 	sym     symmetry // other than general: rank is 2
 	comment byte     // a line that starts with it is skipped
+	several bool     // an entry need not have a line of its own: values of a dense text, whose rank is 0 here
 }
 
 // minBytes returns the fewest bytes that an entry takes up in the text: a
@@ -127,7 +128,7 @@ func (s *entrySpec) parse(b *batch) {
 			return
 		}
 		p = skipBlanks(d, end)
-		if d[p] != '\n' {
+		if d[p] != '\n' && !s.several {
 			b.fail(b.lines, fmt.Sprintf("unexpected %s after the entry: expected %s on a line",
 				quote(d[p:tokenEnd(d, p)]), s.fields()))
 			return
@@ -216,48 +217,4 @@ func (s *entrySpec) explainValue(d []byte, p int, st numStatus) string {
 		return fmt.Sprintf("the line ends early: expected %s", s.fields())
 	}
 	return s.value.explain(d, p, st)
-}
-
-// arraySpec describes a dense text: values only, in a fixed order.
-type arraySpec struct {
-	value   valueSpec
-	comment byte
-}
-
-// minBytes returns the fewest bytes that a value takes up in the text.
-func (s *arraySpec) minBytes() int64 { return 2 * int64(s.value.tokens) }
-
-// parse reads the values of a block: one a line as the format has it, or several.
-func (s *arraySpec) parse(b *batch) {
-	if n := (len(b.data)/int(s.minBytes()) + 1) * s.value.words; len(b.words) < n {
-		b.words = make([]uint64, n)
-	}
-	d, at := b.data, 0
-	var w [2]uint64
-	for p := 0; p < len(d); {
-		switch c := d[p]; {
-		case c == '\n':
-			p++
-			b.lines++
-			continue
-		case blank(c):
-			p++
-			continue
-		case c == s.comment:
-			p = lineEnd(d, p)
-			continue
-		case b.entries == b.limit:
-			b.fail(b.lines, "too many values")
-			return
-		}
-		end, st := s.value.scan(d, p, &w)
-		if st != numOK || d[end] > ' ' {
-			e := entrySpec{value: s.value}
-			b.fail(b.lines, e.explainValue(d, p, st))
-			return
-		}
-		p = end
-		at += copy(b.words[at:], w[:s.value.words])
-		b.entries++
-	}
 }

@@ -31,14 +31,33 @@ func readTNS(in *input) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	dialect := in.cfg.dialect
-	if dialect == DetectDialect {
-		dialect = head.detect(in.cfg)
+	body, err := head.body(in)
+	if err != nil {
+		return nil, err
 	}
-	if dialect == ExtendedTNS {
-		return readExtendedTNS(in, head)
+	spec, err := tnsSpec(in, body.bound, body.first)
+	if err != nil {
+		return nil, err
 	}
-	return readPlainTNS(in, head)
+	text := io.MultiReader(bytes.NewReader(head.saved[body.end:]), in.r)
+	if body.promised >= 0 {
+		list, err := readCoords(in, text, spec, body.line, body.promised)
+		if err != nil {
+			return nil, err
+		}
+		return buildCoords(in, body.shape, list)
+	}
+	list, err := newCoordList(in.cfg.memory, spec, in.guess(head))
+	if err != nil {
+		return nil, err
+	}
+	if _, err = in.parseLines(text, 1, spec.parse, func(b *batch, _ int) error { return list.add(b) }); err != nil {
+		return nil, err
+	}
+	if body.open {
+		body.shape = list.extents()
+	}
+	return buildCoords(in, body.shape, list)
 }
 
 // readTNSHead reads the first three lines that hold something.
@@ -161,91 +180,80 @@ func tnsSpec(in *input, shape []int64, first *tnsLine) (*entrySpec, error) {
 	return spec, nil
 }
 
-func readExtendedTNS(in *input, h *tnsHead) (*tensor.Tensor, error) {
+// tnsBody is what the first lines of a file say of its entries.
+type tnsBody struct {
+	shape, bound []int64  // the sizes, and bounds of coordinates
+	open         bool     // the file does not tell the sizes
+	promised     int64    // how many entries there are, -1 if the file does not say
+	first        *tnsLine // the first entry, nil if there is none
+	line         int      // the last line before the entries, 0 if they begin the file,
+	end          int      // where they begin in the saved text,
+	after        int64    // and in the file
+}
+
+// body finds out what the first lines say.
+func (h *tnsHead) body(in *input) (tnsBody, error) {
+	dialect := in.cfg.dialect
+	if dialect == DetectDialect {
+		dialect = h.detect(in.cfg)
+	}
+	if dialect == ExtendedTNS {
+		return h.extendedBody(in)
+	}
+	b := tnsBody{shape: in.cfg.dims, bound: in.cfg.dims, open: in.cfg.dims == nil, promised: -1}
+	if len(h.lines) > 0 {
+		b.first = &h.lines[0]
+	}
+	switch {
+	case !b.open:
+		return b, nil
+	case b.first == nil:
+		return b, in.errorf(0, "the file has no entries, so the number and sizes of its axes are unknown: give them with Dims")
+	case len(b.first.fields) == 1:
+		return b, in.errorf(b.first.number, "one field on the line: expected at least an index and a value (if the entries have no values, give the sizes with Dims)")
+	case len(b.first.fields)-1 > tensor.MaxRank:
+		return b, in.errorf(b.first.number, "rank %d is more than the %d that are supported", len(b.first.fields)-1, tensor.MaxRank)
+	}
+	for range len(b.first.fields) - 1 {
+		b.bound = append(b.bound, math.MaxInt64)
+	}
+	return b, nil
+}
+
+// extendedBody is body for an extended file.
+func (h *tnsHead) extendedBody(in *input) (b tnsBody, err error) {
 	const form = "an extended .tns file starts with a line \"rank entries\" and a line with as many sizes"
 	if len(h.lines) == 0 {
-		return nil, in.errorf(0, "the file is empty: %s", form)
+		return b, in.errorf(0, "the file is empty: %s", form)
 	}
 	first, ok := h.lines[0].integers()
 	if !ok || len(first) != 2 {
-		return nil, in.errorf(h.lines[0].number, "%s", form)
+		return b, in.errorf(h.lines[0].number, "%s", form)
 	}
-	rank, entries, body := first[0], first[1], 1
+	rank, header := first[0], h.lines[0]
+	b.promised = first[1]
 	if rank > tensor.MaxRank {
-		return nil, in.errorf(h.lines[0].number, "rank %d is more than the %d that are supported", rank, tensor.MaxRank)
+		return b, in.errorf(header.number, "rank %d is more than the %d that are supported", rank, tensor.MaxRank)
 	}
-	shape := []int64{}
+	entry := 1
+	b.shape = []int64{}
 	if rank > 0 {
 		if len(h.lines) < 2 {
-			return nil, in.errorf(h.lines[0].number, "the file ends before the line with the sizes")
+			return b, in.errorf(header.number, "the file ends before the line with the sizes")
 		}
-		if shape, ok = h.lines[1].integers(); !ok || int64(len(shape)) != rank {
-			return nil, in.errorf(h.lines[1].number, "expected %d sizes: %s", rank, form)
-		}
-		body = 2
-	}
-	header := h.lines[body-1]
-	if in.cfg.dims != nil && !slices.Equal(in.cfg.dims, shape) {
-		return nil, in.errorf(header.number, "the sizes are %v, but the caller says %v", shape, in.cfg.dims)
-	}
-	var entry *tnsLine
-	if len(h.lines) > body {
-		entry = &h.lines[body]
-	}
-	spec, err := tnsSpec(in, shape, entry)
-	if err != nil {
-		return nil, err
-	}
-	list, err := readCoords(in, io.MultiReader(bytes.NewReader(h.saved[header.end:]), in.r), spec, header.number, entries)
-	if err != nil {
-		return nil, err
-	}
-	return buildCoords(in, shape, list)
-}
-
-func readPlainTNS(in *input, h *tnsHead) (*tensor.Tensor, error) {
-	shape := in.cfg.dims
-	var entry *tnsLine
-	if len(h.lines) > 0 {
-		entry = &h.lines[0]
-	}
-	switch {
-	case shape != nil:
-	case entry == nil:
-		return nil, in.errorf(0, "the file has no entries, so the number and sizes of its axes are unknown: give them with Dims")
-	case len(entry.fields) == 1:
-		return nil, in.errorf(entry.number, "one field on the line: expected at least an index and a value (if the entries have no values, give the sizes with Dims)")
-	case len(entry.fields)-1 > tensor.MaxRank:
-		return nil, in.errorf(entry.number, "rank %d is more than the %d that are supported", len(entry.fields)-1, tensor.MaxRank)
-	}
-	bound := shape
-	if shape == nil {
-		for range len(entry.fields) - 1 {
-			bound = append(bound, math.MaxInt64)
+		header, entry = h.lines[1], 2
+		if b.shape, ok = header.integers(); !ok || int64(len(b.shape)) != rank {
+			return b, in.errorf(header.number, "expected %d sizes: %s", rank, form)
 		}
 	}
-	spec, err := tnsSpec(in, bound, entry)
-	if err != nil {
-		return nil, err
+	if in.cfg.dims != nil && !slices.Equal(in.cfg.dims, b.shape) {
+		return b, in.errorf(header.number, "the sizes are %v, but the caller says %v", b.shape, in.cfg.dims)
 	}
-	list, err := newCoordList(in.cfg.memory, spec, in.guess(h))
-	if err != nil {
-		return nil, err
+	if len(h.lines) > entry {
+		b.first = &h.lines[entry]
 	}
-	body := io.MultiReader(bytes.NewReader(h.saved), in.r)
-	_, err = in.parseLines(body, 1, spec.parse, func(b *batch, _ int) error {
-		return list.add(b)
-	})
-	if err != nil {
-		return nil, err
-	}
-	if shape == nil {
-		shape = make([]int64, len(bound))
-		for k := range shape {
-			shape[k] = list.coords[k].max() + 1 // there is an entry: bound comes from one
-		}
-	}
-	return buildCoords(in, shape, list)
+	b.bound, b.line, b.end, b.after = b.shape, header.number, header.end, header.after
+	return b, nil
 }
 
 // guess estimates how many entries the file has from the length of the first.

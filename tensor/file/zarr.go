@@ -222,26 +222,14 @@ func (n *zarrNode) shape() ([]int64, error) {
 
 // categories reads a column of labels.
 func (n *zarrNode) categories() (*tensor.Tensor, error) {
-	_, codes, err := loaded(n, "codes", 1)
-	if err != nil {
-		return nil, err
-	}
-	c, err := n.child("categories")
-	if err != nil {
-		return nil, err
-	}
-	var labels []string
-	if c.array != nil && !c.array.dtype.Valid() {
-		labels, err = c.strings()
-	} else {
-		var numbers tensor.Array
-		_, numbers, err = loaded(n, "categories", 1)
-		labels = numbersAsText(numbers)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return readCategories(n.in, codes, labels)
+	return readLabels(n.in, n, func() ([]string, bool, error) {
+		c, err := n.child("categories")
+		if err != nil || c.array == nil || c.array.dtype.Valid() {
+			return nil, false, err
+		}
+		labels, err := c.strings()
+		return labels, true, err
+	})
 }
 
 // listZarr lists matrices, columns and arrays of a hierarchy.
@@ -297,20 +285,14 @@ func (n *zarrNode) item() (Item, bool) {
 	}
 	switch kind := n.text(encodingAttr); kind {
 	case "csr_matrix", "csc_matrix":
-		item = datasetItem(n, "data", n.name)
-		item.Stored = binsparse.Dataset{Dims: item.Shape}.Len()
-		item.Holds = strings.ToUpper(strings.TrimSuffix(kind, "_matrix"))
-		var err error
-		if item.Shape, err = n.shape(); err != nil {
-			item.Note = shortError(err)
-		}
+		return matrixItem(n, n.name, func() (string, []int64, error) {
+			shape, err := n.shape()
+			return strings.TrimSuffix(kind, "_matrix"), shape, err
+		}), true
 	case categorical:
-		item = datasetItem(n, "codes", n.name)
-		item.Holds = "categories"
-	default:
-		return item, false
+		return categoriesItem(n, n.name), true
 	}
-	return item, true
+	return item, false
 }
 
 // shapeElements is the number of elements of a shape; -1 if that is more than an int64 holds.

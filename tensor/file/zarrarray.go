@@ -30,21 +30,6 @@ type zarrArray struct {
 	prefix       string // of the keys of chunks
 }
 
-// zarrTypes are NumPy's kinds and sizes, by our types.
-var zarrTypes = map[string]tensor.DType{
-	"b1": tensor.Bool, "i1": tensor.Int8, "i2": tensor.Int16, "i4": tensor.Int32, "i8": tensor.Int64,
-	"u1": tensor.Uint8, "u2": tensor.Uint16, "u4": tensor.Uint32, "u8": tensor.Uint64,
-	"f2": tensor.Float16, "f4": tensor.Float32, "f8": tensor.Float64, "c8": tensor.Complex64, "c16": tensor.Complex128,
-}
-
-// zarr3Types are the names of version 3.
-var zarr3Types = map[string]tensor.DType{
-	"bool": tensor.Bool, "int8": tensor.Int8, "int16": tensor.Int16, "int32": tensor.Int32, "int64": tensor.Int64,
-	"uint8": tensor.Uint8, "uint16": tensor.Uint16, "uint32": tensor.Uint32, "uint64": tensor.Uint64,
-	"float16": tensor.Float16, "float32": tensor.Float32, "float64": tensor.Float64,
-	"complex64": tensor.Complex64, "complex128": tensor.Complex128,
-}
-
 // parseZarr2 reads .zarray.
 func parseZarr2(text []byte) (*zarrArray, error) {
 	var m struct {
@@ -78,7 +63,7 @@ func parseZarr2(text []byte) (*zarrArray, error) {
 		a.codecs = a.codecs[1:]
 		return a, a.check()
 	}
-	if a.dtype = zarrTypes[dtype[1:]]; !a.dtype.Valid() {
+	if a.dtype = npyTypeOf(dtype[1:]).dtype; !a.dtype.Valid() {
 		return nil, fmt.Errorf("elements of type %q are not read", dtype)
 	}
 	a.bigEndian = dtype[0] == '>'
@@ -144,7 +129,7 @@ func (n *zarrNode) parse3(text []byte) error {
 		}
 		return nil
 	}
-	if a.dtype = zarr3Types[dtype]; !a.dtype.Valid() {
+	if a.dtype = typeNamed(dtype); !a.dtype.Valid() {
 		return n.errorf("elements of type %v are not read", m.DataType)
 	}
 	if err := a.arrayCodecs(); err != nil {

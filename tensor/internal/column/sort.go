@@ -1,10 +1,6 @@
 package column
 
-import (
-	"math"
-	"math/bits"
-	"slices"
-)
+import "math/bits"
 
 // radixBits is the most bits that one pass of the radix sort distinguishes: its
 // counters fit in the first-level cache.
@@ -19,10 +15,6 @@ func Sort(n int, keys []Column) (Permutation, []Column, error) {
 	perm, err := Make(n, uint64(n))
 	if err != nil {
 		return Permutation{}, nil, err
-	}
-	if len(keys) == 1 && keys[0].U32 != nil && perm.U32 != nil && inLongRuns(keys[0].U32) {
-		sorted, err := mergedRuns(keys[0].U32, perm.U32)
-		return Permutation{Column: perm}, []Column{{U32: sorted}}, err
 	}
 	for i := range perm.U32 {
 		perm.U32[i] = uint32(i)
@@ -59,40 +51,6 @@ func Sort(n int, keys []Column) (Permutation, []Column, error) {
 		last = first
 	}
 	return Permutation{Column: perm}, sorted, nil
-}
-
-// inLongRuns reports whether keys are a few lists in ascending order one after the other, of numbers that are not many more than
-// the keys: counting them then goes through memory in order, once, where a digit at a time takes several passes.
-func inLongRuns(keys []uint32) bool {
-	runs, most := 1, uint32(0)
-	for i, key := range keys {
-		if i > 0 && key < keys[i-1] {
-			if runs++; runs > 16 {
-				return false
-			}
-		}
-		most = max(most, key)
-	}
-	return uint64(most) < 2*uint64(len(keys))
-}
-
-// mergedRuns are keys in order, and sets perm to where each was.
-func mergedRuns(keys, perm []uint32) ([]uint32, error) {
-	begin := make([]uint32, int(slices.Max(keys))+2)
-	sorted, err := Make(len(keys), math.MaxUint32)
-	if err != nil {
-		return nil, err
-	}
-	for _, key := range keys {
-		begin[int(key)+1]++
-	}
-	Cumulate(Column{U32: begin})
-	for i, key := range keys {
-		to := begin[key]
-		begin[key] = to + 1
-		sorted.U32[to], perm[to] = key, uint32(i)
-	}
-	return sorted.U32, nil
 }
 
 // widthMax is the largest number of the given number of bits.
