@@ -70,7 +70,9 @@ func (p *program) use(r *lang.Ref) *use {
 		p.uses[r.Name] = u
 		p.order = append(p.order, r.Name)
 	}
-	u.certain = u.certain || r.Parens
+	if r.Parens && !u.certain { // a reduction that runs over what A stores names it before A(i,j) does
+		u.rank, u.certain = len(r.Indices), true
+	}
 	return u
 }
 
