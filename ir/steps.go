@@ -283,3 +283,20 @@ func axesText(axes []int) string {
 	}
 	return "axes " + strings.Trim(strings.Join(strings.Fields(fmt.Sprint(axes)), ", "), "[]")
 }
+
+// StatisticShape is the shape of an order statistic, by what the shapes of tensors are made of.
+func StatisticShape[T any](s *Statistic, dims func(*Tensor) []T) []T {
+	var lines, own []T
+	order, from := s.From.Format.Order(), dims(s.From)
+	for _, axis := range order[:len(order)-len(s.Axes)] {
+		lines = append(lines, from[axis])
+	}
+	if s.Orders != nil {
+		orders := dims(s.Orders)
+		own = orders[len(orders)-s.Own:]
+	}
+	if s.OrdersFirst {
+		return slices.Concat(own, lines)
+	}
+	return slices.Concat(lines, own)
+}

@@ -210,23 +210,11 @@ func (p *plan) followsFrom(stages []int, own map[loop.BufferID]bool) bool {
 
 // eachLoad visits the buffers of which sizes read elements.
 func (s *stagePlan) eachLoad(visit func(loop.BufferID)) {
-	code := func(c sizeCode) {
+	s.eachSize(func(c sizeCode) {
 		for _, step := range c.steps {
 			if step.reads() {
 				visit(loop.BufferID(step.arg))
 			}
 		}
-	}
-	for _, z := range []sizesPlan{s.before, s.after} {
-		for _, l := range z.lets {
-			code(l.value)
-		}
-		for _, t := range z.trims {
-			code(t.length)
-		}
-		for _, a := range z.allocs {
-			code(a.length)
-		}
-	}
-	code(s.blocks)
+	})
 }

@@ -215,6 +215,22 @@ func (p *plan) findLastUses() {
 	}
 }
 
+// eachSize visits what the stage computes before and after its partition is cut, and how many blocks there are.
+func (s *stagePlan) eachSize(visit func(sizeCode)) {
+	for _, z := range []sizesPlan{s.before, s.after} {
+		for _, l := range z.lets {
+			visit(l.value)
+		}
+		for _, t := range z.trims {
+			visit(t.length)
+		}
+		for _, a := range z.allocs {
+			visit(a.length)
+		}
+	}
+	visit(s.blocks)
+}
+
 // eachBuffer visits every buffer that the stage allocates, reads or writes.
 func (s *stagePlan) eachBuffer(visit func(loop.BufferID)) {
 	code := func(c sizeCode) {
@@ -224,17 +240,13 @@ func (s *stagePlan) eachBuffer(visit func(loop.BufferID)) {
 			}
 		}
 	}
+	s.eachSize(code)
 	for _, z := range []sizesPlan{s.before, s.after} {
-		for _, l := range z.lets {
-			code(l.value)
-		}
 		for _, t := range z.trims {
 			visit(t.buffer)
-			code(t.length)
 		}
 		for _, a := range z.allocs {
 			visit(a.buffer)
-			code(a.length)
 		}
 	}
 	if s.cut != nil {
@@ -243,7 +255,6 @@ func (s *stagePlan) eachBuffer(visit func(loop.BufferID)) {
 			visit(s.cut.weights)
 		}
 	}
-	code(s.blocks)
 	if s.join != nil {
 		code(s.join.room)
 		if s.join.rows >= 0 {

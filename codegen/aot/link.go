@@ -282,7 +282,7 @@ func (k *linker) add(st ir.Step) error {
 		return k.lines(low, err, s.To, k.stored[s.From].dims)
 	case *ir.Statistic:
 		low, err := prim.Statistic(s, k, k.options(lower.DenseWorkspace).Prim())
-		return k.lines(low, err, s.To, k.statisticShape(s))
+		return k.lines(low, err, s.To, ir.StatisticShape(s, func(t *ir.Tensor) []loop.SizeExpr { return k.stored[t].dims }))
 	}
 	panic(fmt.Sprintf("BUG: step %T", st))
 }
@@ -433,22 +433,4 @@ func (k *linker) lines(low *emit.Kernel, err error, to *ir.Tensor, shape []loop.
 		}
 		return k.stored[x.Tensor].dims[x.Axis]
 	})
-}
-
-// statisticShape is the shape of an order statistic.
-func (k *linker) statisticShape(s *ir.Statistic) []loop.SizeExpr {
-	dims := k.stored[s.From].dims
-	var lines, own []loop.SizeExpr
-	order := s.From.Format.Order()
-	for _, axis := range order[:len(order)-len(s.Axes)] {
-		lines = append(lines, dims[axis])
-	}
-	if s.Orders != nil {
-		dims := k.stored[s.Orders].dims
-		own = dims[len(dims)-s.Own:]
-	}
-	if s.OrdersFirst {
-		return slices.Concat(own, lines)
-	}
-	return slices.Concat(lines, own)
 }

@@ -77,22 +77,7 @@ func (k *kernel) inStrips(s *loop.For) bool {
 // more for each row is lost in that where it is the only loop of the row; beside others
 // it cost masked products of matrices a tenth.
 func (k *kernel) inLongStrips(s *loop.For) bool {
-	return k.depth == 1 && k.alone && !holdsLoop(s.Body) && !s.IsShort() && isSweep(s) && scatters(s.Body)
-}
-
-// scatters reports whether the body of a loop stores elements whose places it loads.
-func scatters(body []loop.Stmt) (found bool) {
-	loaded := map[loop.VarID]bool{}
-	isLoaded := func(e loop.Expr) bool { return loop.Reads(e, loaded) || loop.HasLoad(e) }
-	loop.WalkStmts(body, func(s loop.Stmt) {
-		switch s := s.(type) {
-		case *loop.Let:
-			loaded[s.Var] = isLoaded(s.Value)
-		case *loop.Store:
-			found = found || isLoaded(s.Index)
-		}
-	})
-	return found
+	return k.depth == 1 && k.alone && !holdsLoop(s.Body) && !s.IsShort() && isSweep(s) && loop.StoresAtLoaded(s.Body)
 }
 
 // isSweep reports whether every iteration of an innermost loop is cheap and loads
@@ -238,7 +223,7 @@ func (k *kernel) forLoop(s *loop.For) {
 	}
 	outer, scattered, merges := k.alone, k.Scatters, k.Merges
 	k.depth++
-	k.alone, k.Scatters, k.Merges = holdsOneLoop(s.Body), scatters(s.Body), false
+	k.alone, k.Scatters, k.Merges = holdsOneLoop(s.Body), loop.StoresAtLoaded(s.Body), false
 	if long || short {
 		strip := k.NewBlock("for." + l.Name + ".strip")
 		k.Block.NewCondBr(l.Some, strip, l.End)
@@ -264,7 +249,7 @@ func (k *kernel) forLoop(s *loop.For) {
 // whileLoop emits a while: in strips, looking after each iteration, or left whole.
 func (k *kernel) whileLoop(s *loop.While) {
 	scattered, merges, around, parts := k.Scatters, k.Merges, k.around, k.parts
-	k.Scatters, k.Merges, k.around, k.parts = scatters(s.Body), true, nil, s
+	k.Scatters, k.Merges, k.around, k.parts = loop.StoresAtLoaded(s.Body), true, nil, s
 	defer func() { k.Scatters, k.Merges, k.around, k.parts = scattered, merges, around, parts }()
 	again := k.poll
 	if k.depth > 0 && (isAppending(s) || isSweepingWhile(s) || isRun(s)) {

@@ -49,33 +49,26 @@ func holds(to, from loop.Type) bool {
 }
 
 func f32Cast(c *compiler, e *loop.Cast) value[float32] {
-	switch from := e.X.Type(); {
-	case from.Real() == loop.F32:
-		return f32Part(c, e.X)
-	case from.Real() == loop.F64:
-		f := f64Part(c, e.X).code()
-		return computed(func(fr *frame) float32 { return float32(f(fr)) })
-	case from == loop.U64:
-		return map1(c.int(e.X), func(x int64) float32 { return float32(uint64(x)) })
-	case from == loop.Bool:
-		return intToFloat[float32](truth(c.bool(e.X)))
-	}
-	return intToFloat[float32](c.int(e.X))
+	return floatCast(c, e.X, loop.F32, f32Part, f64Part)
+}
+func f64Cast(c *compiler, e *loop.Cast) value[float64] {
+	return floatCast(c, e.X, loop.F64, f64Part, f32Part)
 }
 
-func f64Cast(c *compiler, e *loop.Cast) value[float64] {
-	switch from := e.X.Type(); {
-	case from.Real() == loop.F64:
-		return f64Part(c, e.X)
-	case from.Real() == loop.F32:
-		f := f32Part(c, e.X).code()
-		return computed(func(fr *frame) float64 { return float64(f(fr)) })
+// floatCast is the conversion to a float type, of which there is another.
+func floatCast[T, U floating](c *compiler, x loop.Expr, to loop.Type, own func(*compiler, loop.Expr) value[T], other func(*compiler, loop.Expr) value[U]) value[T] {
+	switch from := x.Type(); {
+	case from.Real() == to:
+		return own(c, x)
+	case from.Real().IsFloat():
+		f := other(c, x).code()
+		return computed(func(fr *frame) T { return T(f(fr)) })
 	case from == loop.U64:
-		return map1(c.int(e.X), func(x int64) float64 { return float64(uint64(x)) })
+		return map1(c.int(x), func(x int64) T { return T(uint64(x)) })
 	case from == loop.Bool:
-		return intToFloat[float64](truth(c.bool(e.X)))
+		return intToFloat[T](truth(c.bool(x)))
 	}
-	return intToFloat[float64](c.int(e.X))
+	return intToFloat[T](c.int(x))
 }
 
 func intToFloat[T floating](x value[int64]) value[T] {

@@ -18,16 +18,7 @@ func c64Binary(c *compiler, e *loop.Binary) value[complex64] {
 		f, g := c.f32(e.X).code(), c.f32(e.Y).code()
 		return computed(func(fr *frame) complex64 { return complex(f(fr), g(fr)) })
 	}
-	x, y := c.c64(e.X), c.c64(e.Y)
-	switch e.Op {
-	case loop.Add:
-		return add(x, y)
-	case loop.Sub:
-		return sub(x, y)
-	case loop.Mul:
-		return map2(x, y, loop.MulC64)
-	}
-	return map2(x, y, loop.DivC64)
+	return complexBinary(e.Op, c.c64(e.X), c.c64(e.Y), loop.MulC64, loop.DivC64)
 }
 
 func c128Binary(c *compiler, e *loop.Binary) value[complex128] {
@@ -35,14 +26,17 @@ func c128Binary(c *compiler, e *loop.Binary) value[complex128] {
 		f, g := c.f64(e.X).code(), c.f64(e.Y).code()
 		return computed(func(fr *frame) complex128 { return complex(f(fr), g(fr)) })
 	}
-	x, y := c.c128(e.X), c.c128(e.Y)
-	switch e.Op {
+	return complexBinary(e.Op, c.c128(e.X), c.c128(e.Y), loop.MulC128, loop.DivC128)
+}
+
+func complexBinary[T complex64 | complex128](op loop.BinaryOp, x, y value[T], mul, div func(x, y T) T) value[T] {
+	switch op {
 	case loop.Add:
 		return add(x, y)
 	case loop.Sub:
 		return sub(x, y)
 	case loop.Mul:
-		return map2(x, y, loop.MulC128)
+		return map2(x, y, mul)
 	}
-	return map2(x, y, loop.DivC128)
+	return map2(x, y, div)
 }

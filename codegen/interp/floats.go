@@ -71,10 +71,10 @@ func f64Bits(x value[float64]) value[int64] {
 	return computed(func(fr *frame) int64 { return int64(math.Float64bits(f(fr))) })
 }
 
-func f32Binary(c *compiler, e *loop.Binary) value[float32] { return floatBinary(c, e, c.f32) }
-func f64Binary(c *compiler, e *loop.Binary) value[float64] { return floatBinary(c, e, c.f64) }
+func f32Binary(c *compiler, e *loop.Binary) value[float32] { return floatBinary(e, c.f32) }
+func f64Binary(c *compiler, e *loop.Binary) value[float64] { return floatBinary(e, c.f64) }
 
-func floatBinary[T floating](c *compiler, e *loop.Binary, operand func(loop.Expr) value[T]) value[T] {
+func floatBinary[T floating](e *loop.Binary, operand func(loop.Expr) value[T]) value[T] {
 	if e.Op == loop.Add {
 		if p, z, ok := productPlus(e); ok {
 			return mulAdd(operand(p.X), operand(p.Y), operand(z))

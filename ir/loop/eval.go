@@ -21,10 +21,8 @@ func EvalUnary(op UnaryOp, x Const) (Const, bool) {
 		}
 	case x.Typ.IsInt():
 		return evalIntUnary(op, x)
-	case x.Typ == F32:
-		return evalF32Unary(op, x)
-	case x.Typ == F64:
-		return evalF64Unary(op, x)
+	case x.Typ.IsFloat():
+		return evalFloatUnary(op, x)
 	case x.Typ.IsComplex():
 		return evalComplexUnary(op, x)
 	}
@@ -61,9 +59,9 @@ func EvalBinary(op BinaryOp, x, y Const) (Const, bool) {
 	case x.Typ.IsInt():
 		return evalIntBinary(op, x, y)
 	case x.Typ == F32:
-		return evalF32Binary(op, x.f32(), y.f32())
+		return evalFloatBinary(op, x.f32(), y.f32(), f32Const, func(re, im float32) Const { return c64Const(complex(re, im)) })
 	case x.Typ == F64:
-		return evalF64Binary(op, x.f64(), y.f64())
+		return evalFloatBinary(op, x.f64(), y.f64(), f64Const, func(re, im float64) Const { return c128Const(complex(re, im)) })
 	case x.Typ.IsComplex():
 		return evalComplexBinary(op, x, y)
 	}
@@ -212,28 +210,24 @@ func MulC64(x, y complex64) complex64 {
 
 // DivC128 is the quotient of two C128 values as EvalBinary states it.
 func DivC128(x, y complex128) complex128 {
-	a, b, c, d := real(x), imag(x), real(y), imag(y)
-	if math.Abs(c) >= math.Abs(d) {
-		r := d / c
-		den := c + float64(d*r)
-		return complex((a+float64(b*r))/den, (b-float64(a*r))/den)
-	}
-	r := c / d
-	den := float64(c*r) + d
-	return complex((float64(a*r)+b)/den, (float64(b*r)-a)/den)
+	return complex(quotient(real(x), imag(x), real(y), imag(y)))
 }
 
 // DivC64 is the quotient of two C64 values as EvalBinary states it.
 func DivC64(x, y complex64) complex64 {
-	a, b, c, d := real(x), imag(x), real(y), imag(y)
+	return complex(quotient(real(x), imag(x), real(y), imag(y)))
+}
+
+// quotient is that of a + bi and c + di, each product rounded by itself.
+func quotient[T float32 | float64](a, b, c, d T) (re, im T) {
 	if math.Abs(float64(c)) >= math.Abs(float64(d)) {
 		r := d / c
-		den := c + float32(d*r)
-		return complex((a+float32(b*r))/den, (b-float32(a*r))/den)
+		den := c + T(d*r)
+		return (a + T(b*r)) / den, (b - T(a*r)) / den
 	}
 	r := c / d
-	den := float32(c*r) + d
-	return complex((float32(a*r)+b)/den, (float32(b*r)-a)/den)
+	den := T(c*r) + d
+	return (T(a*r) + b) / den, (T(b*r) - a) / den
 }
 
 func boolConst(b bool) Const {

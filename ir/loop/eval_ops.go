@@ -42,43 +42,32 @@ func evalBitCount(op UnaryOp, x Const) (Const, bool) {
 	return Const{Typ: x.Typ, Bits: uint64(n)}, true
 }
 
-func evalF32Unary(op UnaryOp, x Const) (Const, bool) {
-	const sign = 1 << 31
-	switch op {
-	case Neg:
-		return Const{Typ: F32, Bits: x.Bits ^ sign}, true
-	case Abs:
-		return Const{Typ: F32, Bits: x.Bits &^ sign}, true
-	case Bits:
-		return Const{Typ: U32, Bits: x.Bits}, true
-	case RoundF16:
+func evalFloatUnary(op UnaryOp, x Const) (Const, bool) {
+	narrow := x.Typ == F32
+	sign, raw := uint64(1)<<63, U64
+	if narrow {
+		sign, raw = 1<<31, U32
+	}
+	switch {
+	case op == Neg:
+		return Const{Typ: x.Typ, Bits: x.Bits ^ sign}, true
+	case op == Abs:
+		return Const{Typ: x.Typ, Bits: x.Bits &^ sign}, true
+	case op == Bits:
+		return Const{Typ: raw, Bits: x.Bits}, true
+	case op == RoundF16 && narrow:
 		return f32Const(RoundToF16(x.f32())), true
-	case RoundBF16:
+	case op == RoundBF16 && narrow:
 		return f32Const(RoundToBF16(x.f32())), true
+	case !narrow:
+		f, ok := evalRound(op, x.f64())
+		return f64Const(f), ok
 	}
 	// The roundings to integers are exact in either width, and a square root
 	// rounded to F64 and then to F32 is the correctly rounded one (S. A.
 	// Figueroa, "When is double rounding innocuous?", SIGNUM 30(3), 1995).
-	if f, ok := evalRound(op, float64(x.f32())); ok {
-		return f32Const(float32(f)), true
-	}
-	return Const{}, false
-}
-
-func evalF64Unary(op UnaryOp, x Const) (Const, bool) {
-	const sign = 1 << 63
-	switch op {
-	case Neg:
-		return Const{Typ: F64, Bits: x.Bits ^ sign}, true
-	case Abs:
-		return Const{Typ: F64, Bits: x.Bits &^ sign}, true
-	case Bits:
-		return Const{Typ: U64, Bits: x.Bits}, true
-	}
-	if f, ok := evalRound(op, x.f64()); ok {
-		return f64Const(f), true
-	}
-	return Const{}, false
+	f, ok := evalRound(op, float64(x.f32()))
+	return f32Const(float32(f)), ok
 }
 
 // evalRound applies the operators of a float that the standard library has.
@@ -181,46 +170,25 @@ func evalIntBinary(op BinaryOp, x, y Const) (Const, bool) {
 	return evalOrder(op, a, b)
 }
 
-func evalF32Binary(op BinaryOp, x, y float32) (Const, bool) {
+// evalFloatBinary takes what makes constants of a float and of two.
+func evalFloatBinary[T float32 | float64](op BinaryOp, x, y T, constant func(T) Const, join func(re, im T) Const) (Const, bool) {
 	switch op {
 	case Add:
-		return f32Const(x + y), true
+		return constant(x + y), true
 	case Sub:
-		return f32Const(x - y), true
+		return constant(x - y), true
 	case Mul:
-		return f32Const(x * y), true
+		return constant(x * y), true
 	case Div:
-		return f32Const(x / y), true
+		return constant(x / y), true
 	case Min:
-		return f32Const(min(x, y)), true
+		return constant(min(x, y)), true
 	case Max:
-		return f32Const(max(x, y)), true
+		return constant(max(x, y)), true
 	case MinNum, MaxNum:
-		return f32Const(extremeNumber(op, x, y)), true
+		return constant(extremeNumber(op, x, y)), true
 	case Complex:
-		return c64Const(complex(x, y)), true
-	}
-	return evalOrder(op, x, y)
-}
-
-func evalF64Binary(op BinaryOp, x, y float64) (Const, bool) {
-	switch op {
-	case Add:
-		return f64Const(x + y), true
-	case Sub:
-		return f64Const(x - y), true
-	case Mul:
-		return f64Const(x * y), true
-	case Div:
-		return f64Const(x / y), true
-	case Min:
-		return f64Const(min(x, y)), true
-	case Max:
-		return f64Const(max(x, y)), true
-	case MinNum, MaxNum:
-		return f64Const(extremeNumber(op, x, y)), true
-	case Complex:
-		return c128Const(complex(x, y)), true
+		return join(x, y), true
 	}
 	return evalOrder(op, x, y)
 }

@@ -226,3 +226,18 @@ func (r rewriter) expr(e Expr) Expr {
 	}
 	return e // a constant or special register
 }
+
+// StoresAtLoaded reports whether a body stores elements at places that it loads.
+func StoresAtLoaded(body []Stmt) (found bool) {
+	loaded := map[VarID]bool{}
+	isLoaded := func(e Expr) bool { return Reads(e, loaded) || HasLoad(e) }
+	WalkStmts(body, func(s Stmt) {
+		switch s := s.(type) {
+		case *Let:
+			loaded[s.Var] = isLoaded(s.Value)
+		case *Store:
+			found = found || isLoaded(s.Index)
+		}
+	})
+	return found
+}

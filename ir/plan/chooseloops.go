@@ -51,27 +51,13 @@ type scheduler struct {
 // scheduler is ready to choose loops for the statement.
 func (nf *normalForm) scheduler(alg ir.Algebra, opts ir.Options) *scheduler {
 	s := &scheduler{normalForm: nf, alg: alg, opts: opts}
-	seen := map[*ir.Access]bool{}
-	add := func(e ir.Expr) {
-		ir.Walk(e, func(x ir.Expr) {
-			if a, ok := x.(*ir.Access); ok && !seen[a] {
-				seen[a] = true
-				s.accesses = append(s.accesses, a)
-			}
-		})
-	}
+	var gathers []ir.Expr
 	for _, x := range nf.lhs.Indices {
 		if x.Gather != nil {
-			add(x.Gather)
+			gathers = append(gathers, x.Gather)
 		}
 	}
-	add(nf.value)
-	for _, r := range nf.reduces {
-		add(r.Body)
-		if r.In != nil {
-			add(r.In)
-		}
-	}
+	eachAccess(func(a *ir.Access) { s.accesses = append(s.accesses, a) }, append(gathers, nf.read()...)...)
 	s.merged = s.mergedFormat()
 	s.most = min(4*cost.MostOrders, max(cost.LeastTrials, cost.Effort/(nf.size()*nf.loops()*(1+len(nf.reduces)))))
 	return s

@@ -199,21 +199,29 @@ func beginsList(f tensor.Format) bool {
 	return levels[0].Ranges() && (f.SparseRank() == 1 || levels[1].Branchless())
 }
 
-func (nf *normalForm) eachAccess(f func(*ir.Access)) {
+func (nf *normalForm) eachAccess(f func(*ir.Access)) { eachAccess(f, nf.read()...) }
+
+// read are the expressions whose elements the statement reads.
+func (nf *normalForm) read() []ir.Expr {
+	list := []ir.Expr{nf.value}
+	for _, r := range nf.reduces {
+		list = append(list, r.Body)
+		if r.In != nil {
+			list = append(list, r.In)
+		}
+	}
+	return list
+}
+
+// eachAccess visits the accesses of expressions once.
+func eachAccess(f func(*ir.Access), in ...ir.Expr) {
 	seen := map[*ir.Access]bool{}
-	visit := func(e ir.Expr) {
+	for _, e := range in {
 		ir.Walk(e, func(x ir.Expr) {
 			if a, ok := x.(*ir.Access); ok && !seen[a] {
 				seen[a] = true
 				f(a)
 			}
 		})
-	}
-	visit(nf.value)
-	for _, r := range nf.reduces {
-		visit(r.Body)
-		if r.In != nil {
-			visit(r.In)
-		}
 	}
 }

@@ -23,7 +23,7 @@ func (m *mapper) updates(s *loop.Stage) bool {
 	whole := f.stage(s, "", -1)
 	flat := flattened(&whole)
 	l := onlyLoop(flat.Func)
-	if l == nil || !storesAtRead(l) {
+	if l == nil || !(loop.StoresAtLoaded(l.Body) && !hasLoops(l.Body)) {
 		return false
 	}
 	few := emit.Not(emit.AtLeast(loop.SizeScalar(m.cuts[s.Partition].n), fewElements))
@@ -35,20 +35,4 @@ func (m *mapper) updates(s *loop.Stage) bool {
 		return true
 	}
 	return m.sorted(flat, few, func() { m.elements(s) })
-}
-
-// storesAtRead reports whether a loop without loops in it stores at places that are read.
-func storesAtRead(l *loop.For) bool {
-	read := map[loop.VarID]bool{}
-	reads := func(e loop.Expr) bool { return loop.Reads(e, read) || loop.HasLoad(e) }
-	found := false
-	loop.WalkStmts(l.Body, func(s loop.Stmt) {
-		switch s := s.(type) {
-		case *loop.Let:
-			read[s.Var] = reads(s.Value)
-		case *loop.Store:
-			found = found || reads(s.Index)
-		}
-	})
-	return found && !hasLoops(l.Body)
 }

@@ -253,23 +253,11 @@ func fibresOf(st ir.Step) fibres {
 
 // shape is that of the result: of a statistic the fibres, and for each the orders that are asked for.
 func (f fibres) shape(vals values) []int64 {
-	dims, s := vals[f.from.ID].Dims(), f.statistic
+	s := f.statistic
 	if s == nil {
-		return dims
+		return vals[f.from.ID].Dims()
 	}
-	var rest, own []int64
-	order := f.from.Format.Order()
-	for _, axis := range order[:len(order)-len(s.Axes)] {
-		rest = append(rest, dims[axis])
-	}
-	if s.Orders != nil {
-		dims := vals[s.Orders.ID].Dims()
-		own = dims[len(dims)-s.Own:]
-	}
-	if s.OrdersFirst {
-		return slices.Concat(own, rest)
-	}
-	return slices.Concat(rest, own)
+	return ir.StatisticShape(s, func(t *ir.Tensor) []int64 { return vals[t.ID].Dims() })
 }
 
 // compute runs a step that is a kernel of its own.

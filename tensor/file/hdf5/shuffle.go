@@ -5,22 +5,28 @@ import "encoding/binary"
 // shuffle puts the first bytes of all elements of size bytes first, then the second, and so on.
 // Bytes that are left over stay at the end.
 func shuffle(dst, src []byte, size int) {
+	byBytes(dst, src, size, shuffle4, shuffle8, func(k, n int) {
+		out := dst[k*n : (k+1)*n]
+		for i := range out {
+			out[i] = src[i*size+k]
+		}
+	})
+}
+
+// byBytes moves the bytes of elements of 4 and 8 bytes by functions of their own, of others one byte of all n elements after another.
+func byBytes(dst, src []byte, size int, four, eight func(dst, src []byte, n int), one func(k, n int)) {
 	n := len(src) / max(size, 1)
-	if size <= 1 || n <= 1 {
+	switch {
+	case size <= 1 || n <= 1:
 		copy(dst, src)
 		return
-	}
-	switch size {
-	case 4:
-		shuffle4(dst, src, n)
-	case 8:
-		shuffle8(dst, src, n)
+	case size == 4:
+		four(dst, src, n)
+	case size == 8:
+		eight(dst, src, n)
 	default:
 		for k := range size {
-			out := dst[k*n : (k+1)*n]
-			for i := range out {
-				out[i] = src[i*size+k]
-			}
+			one(k, n)
 		}
 	}
 	copy(dst[n*size:], src[n*size:])
@@ -46,24 +52,11 @@ func shuffle8(dst, src []byte, n int) {
 
 // unshuffle undoes shuffle.
 func unshuffle(dst, src []byte, size int) {
-	n := len(src) / max(size, 1)
-	if size <= 1 || n <= 1 {
-		copy(dst, src)
-		return
-	}
-	switch size {
-	case 4:
-		unshuffle4(dst, src, n)
-	case 8:
-		unshuffle8(dst, src, n)
-	default:
-		for k := range size {
-			for i, b := range src[k*n : (k+1)*n] {
-				dst[i*size+k] = b
-			}
+	byBytes(dst, src, size, unshuffle4, unshuffle8, func(k, n int) {
+		for i, b := range src[k*n : (k+1)*n] {
+			dst[i*size+k] = b
 		}
-	}
-	copy(dst[n*size:], src[n*size:])
+	})
 }
 
 func unshuffle4(dst, src []byte, n int) {
