@@ -130,6 +130,14 @@ func ExampleKernel_RunAll() {
 	// 5 [0.6 0.8]
 }
 
+func ExampleShared() {
+	// What the functions of the package use, such as Eval.
+	y, err := lacuna.Shared().Eval(context.Background(), "y = 2 + 3", nil)
+	fmt.Println(y.At(), err)
+	// Output:
+	// 5 <nil>
+}
+
 // A session has an engine, a number of threads and a memory limit of its own.
 func ExampleNewSession() {
 	s := lacuna.NewSession(

@@ -149,16 +149,9 @@ func (op *operation) quantileProgram(word string, A *tensor.Tensor, q []float64,
 		return program{}, nil, op.fail(fmt.Errorf("%w: %q (methods are %s)", ErrMethod, op.method, listed(methods)))
 	}
 	kind := reduction{word: word, some: true}
-	along, err := op.reducedAxes(A.Rank())
+	op, A, along, err := op.withAxes(A)
 	if err != nil {
 		return program{}, nil, err
-	}
-	if A.Rank() == 0 {
-		if A, err = A.Reshape([]int64{1}, tensor.Dense(1)); err != nil {
-			return program{}, nil, op.fail(err)
-		}
-		along = []bool{true}
-		op = op.withoutKept()
 	}
 	names := indices(A.Rank())
 	left, within := op.leftSide(names, along)

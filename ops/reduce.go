@@ -188,16 +188,9 @@ func (op *operation) reductionProgram(kind reduction, A *tensor.Tensor) (program
 	if kind.some && op.elementType(A).IsComplex() { // there may be no element to refuse
 		return program{}, op.fail(errComplexOrder)
 	}
-	along, err := op.reducedAxes(A.Rank())
+	op, A, along, err := op.withAxes(A)
 	if err != nil {
 		return program{}, err
-	}
-	if A.Rank() == 0 { // one element along one axis
-		if A, err = A.Reshape([]int64{1}, tensor.Dense(1)); err != nil {
-			return program{}, op.fail(err)
-		}
-		along = []bool{true}
-		op = op.withoutKept()
 	}
 	names := indices(A.Rank())
 	left, within := op.leftSide(names, along)
@@ -221,12 +214,17 @@ func (op *operation) reductionProgram(kind reduction, A *tensor.Tensor) (program
 	return p, nil
 }
 
-// withoutKept is the operation on a tensor of rank 0 that stands as one of rank 1: it has
-// no axis to keep.
-func (op *operation) withoutKept() *operation {
+// withAxes finds the axes along which a tensor is reduced. One of rank 0 stands as one element along one axis, and has
+// none to keep.
+func (op *operation) withAxes(A *tensor.Tensor) (*operation, *tensor.Tensor, []bool, error) {
+	along, err := op.reducedAxes(A.Rank())
+	if err != nil || A.Rank() > 0 {
+		return op, A, along, err
+	}
 	o := *op
 	o.keepDims = false
-	return &o
+	A, err = A.Reshape([]int64{1}, tensor.Dense(1))
+	return &o, A, []bool{true}, op.fail(err)
 }
 
 // leftSide lists the indices of the result and those that are reduced.

@@ -3,10 +3,10 @@ package ops
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -38,28 +38,11 @@ func identityOf(word string, dt tensor.DType) tensor.Scalar {
 	case "cumprod":
 		return tensor.One(dt)
 	case "cummin":
-		return extreme(dt, 1)
+		return ir.Highest(dt)
 	case "cummax", "logcumsumexp":
-		return extreme(dt, -1)
+		return ir.Lowest(dt)
 	}
 	return tensor.Zero(dt)
-}
-
-// extreme is the greatest value of a type, or for a negative sign the least.
-func extreme(dt tensor.DType, sign int) tensor.Scalar {
-	switch {
-	case dt.IsFloat():
-		return tensor.Float(dt, math.Inf(sign))
-	case dt.IsSigned() && sign > 0:
-		return tensor.Int(dt, 1<<(8*dt.Size()-1)-1)
-	case dt.IsSigned():
-		return tensor.Int(dt, -1<<(8*dt.Size()-1))
-	case sign < 0:
-		return tensor.Zero(dt)
-	case dt == tensor.Bool:
-		return tensor.Truth(true)
-	}
-	return tensor.Uint(dt, math.MaxUint64>>(64-8*dt.Size()))
 }
 
 // Repeat writes out what [Steps] gave, or any tensor with gaps: along one axis, or over all elements of a tensor with one axis, every

@@ -60,7 +60,7 @@ func floatCast[T, U floating](c *compiler, x loop.Expr, to loop.Type, own func(*
 	switch from := x.Type(); {
 	case from.Real() == to:
 		return own(c, x)
-	case from.Real().IsFloat():
+	case from.Real() == loop.F32 || from.Real() == loop.F64:
 		f := other(c, x).code()
 		return computed(func(fr *frame) T { return T(f(fr)) })
 	case from == loop.U64:

@@ -20,12 +20,7 @@ func (s *Stream) CopyOnDevice(dst, src Ptr, bytes uint64) error {
 	if bytes == 0 {
 		return nil
 	}
-	f, err := s.r.enter()
-	if err != nil {
-		return err
-	}
-	defer f.leave()
-	return f.call(&f.ctx.driver.api.memcpyDtoDAsync, uintptr(dst), uintptr(src), uintptr(bytes), s.r.handle)
+	return s.r.do(&s.r.ctx.driver.api.memcpyDtoDAsync, uintptr(dst), uintptr(src), uintptr(bytes), s.r.handle)
 }
 
 // CopyFrom copies bytes from the memory of another device, or of the same, in the order of the stream, which is of the device that
@@ -34,16 +29,7 @@ func (s *Stream) CopyFrom(dst Ptr, from *Device, src Ptr, bytes uint64) error {
 	if bytes == 0 {
 		return nil
 	}
-	if err := from.r.hold(); err != nil {
-		return err
-	}
-	defer from.r.drop()
-	f, err := s.r.enter()
-	if err != nil {
-		return err
-	}
-	defer f.leave()
-	return f.call(&f.ctx.driver.api.memcpyPeerAsync, uintptr(dst), f.ctx.handle, uintptr(src), from.r.ctx.handle, uintptr(bytes), s.r.handle)
+	return s.r.with(from.r, &s.r.ctx.driver.api.memcpyPeerAsync, uintptr(dst), s.r.ctx.handle, uintptr(src), from.r.ctx.handle, uintptr(bytes), s.r.handle)
 }
 
 // direction is the way of a copy between host and device.

@@ -67,16 +67,7 @@ func (g *Graph) Launch(s *Stream) error {
 		}
 	}
 	defer dropAll(g.modules)
-	if err := s.r.hold(); err != nil {
-		return err
-	}
-	defer s.r.drop()
-	f, err := g.r.enter()
-	if err != nil {
-		return err
-	}
-	defer f.leave()
-	return f.call(&f.ctx.driver.api.graphLaunch, g.r.handle, s.r.handle)
+	return g.r.with(s.r, &g.r.ctx.driver.api.graphLaunch, g.r.handle, s.r.handle)
 }
 
 func dropAll(list []*resource) {

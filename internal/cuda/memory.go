@@ -188,12 +188,7 @@ func (s *Stream) Set8(p Ptr, value uint8, count uint64) error {
 	if count == 0 {
 		return nil
 	}
-	f, err := s.r.enter()
-	if err != nil {
-		return err
-	}
-	defer f.leave()
-	return f.call(&f.ctx.driver.api.memsetD8Async, uintptr(p), uintptr(value), uintptr(count), s.r.handle)
+	return s.r.do(&s.r.ctx.driver.api.memsetD8Async, uintptr(p), uintptr(value), uintptr(count), s.r.handle)
 }
 
 // allocHost asks the driver for pinned memory.

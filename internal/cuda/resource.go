@@ -85,13 +85,39 @@ func (r *resource) enter() (*frame, error) {
 }
 
 // call calls a function of the driver that takes nothing but the resource.
-func (r *resource) call(fn *function) error {
+func (r *resource) call(fn *function) error { return r.do(fn, r.handle) }
+
+// do calls a function of the driver, with numbers, in the context of the resource.
+func (r *resource) do(fn *function, args ...uintptr) error {
 	f, err := r.enter()
 	if err != nil {
 		return err
 	}
 	defer f.leave()
-	return f.call(fn, r.handle)
+	return f.call(fn, args...)
+}
+
+// with is do for a function that uses another resource, too.
+func (r *resource) with(other *resource, fn *function, args ...uintptr) error {
+	if err := other.hold(); err != nil {
+		return err
+	}
+	defer other.drop()
+	return r.do(fn, args...)
+}
+
+// made is what a function of the driver makes in the context of the resource, by flags, and another gives back.
+func (r *resource) made(create, release *function, flags uintptr) (*resource, error) {
+	f, err := r.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer f.leave()
+	f.clear()
+	if err := f.call(create, f.address(0), flags); err != nil {
+		return nil, err
+	}
+	return newResource(f.ctx, uintptr(f.out[0]), release), nil
 }
 
 // query calls a function that says whether the resource is ready.

@@ -17,17 +17,11 @@ type Stream struct {
 
 // NewStream makes a stream that does not wait for the legacy default stream.
 func (d *Device) NewStream() (*Stream, error) {
-	f, err := d.r.enter()
+	api := &d.r.ctx.driver.api
+	r, err := d.r.made(&api.streamCreate, &api.streamDestroy, streamNonBlocking)
 	if err != nil {
 		return nil, err
 	}
-	defer f.leave()
-	f.clear()
-	api := &f.ctx.driver.api
-	if err := f.call(&api.streamCreate, f.address(0), streamNonBlocking); err != nil {
-		return nil, err
-	}
-	r := newResource(f.ctx, uintptr(f.out[0]), &api.streamDestroy)
 	return closeWhenForgotten(&Stream{r: r}, r), nil
 }
 
@@ -104,16 +98,7 @@ func (s *Stream) Wait(e *Event) error {
 	if e.r.ctx.driver != s.r.ctx.driver {
 		return ErrMixedDevices
 	}
-	if err := e.r.hold(); err != nil {
-		return err
-	}
-	defer e.r.drop()
-	f, err := s.r.enter()
-	if err != nil {
-		return err
-	}
-	defer f.leave()
-	return f.call(&f.ctx.driver.api.streamWaitEvent, s.r.handle, e.r.handle, 0)
+	return s.r.with(e.r, &s.r.ctx.driver.api.streamWaitEvent, s.r.handle, e.r.handle, 0)
 }
 
 // Event is a mark in a stream, reached when all before it has run.
@@ -126,17 +111,11 @@ func (d *Device) NewEvent() (*Event, error) { return d.newEvent(0) }
 func (d *Device) NewMark() (*Event, error) { return d.newEvent(eventDisableTiming) }
 
 func (d *Device) newEvent(flags uintptr) (*Event, error) {
-	f, err := d.r.enter()
+	api := &d.r.ctx.driver.api
+	r, err := d.r.made(&api.eventCreate, &api.eventDestroy, flags)
 	if err != nil {
 		return nil, err
 	}
-	defer f.leave()
-	f.clear()
-	api := &f.ctx.driver.api
-	if err := f.call(&api.eventCreate, f.address(0), flags); err != nil {
-		return nil, err
-	}
-	r := newResource(f.ctx, uintptr(f.out[0]), &api.eventDestroy)
 	return closeWhenForgotten(&Event{r}, r), nil
 }
 
@@ -148,16 +127,7 @@ func (e *Event) Record(s *Stream) error {
 	if e.r.ctx != s.r.ctx {
 		return ErrMixedDevices
 	}
-	if err := s.r.hold(); err != nil {
-		return err
-	}
-	defer s.r.drop()
-	f, err := e.r.enter()
-	if err != nil {
-		return err
-	}
-	defer f.leave()
-	return f.call(&f.ctx.driver.api.eventRecord, e.r.handle, s.r.handle)
+	return e.r.with(s.r, &e.r.ctx.driver.api.eventRecord, e.r.handle, s.r.handle)
 }
 
 // Synchronize waits until the event is reached, or ctx ends. An event that is in no stream counts as reached.

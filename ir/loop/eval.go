@@ -21,7 +21,7 @@ func EvalUnary(op UnaryOp, x Const) (Const, bool) {
 		}
 	case x.Typ.IsInt():
 		return evalIntUnary(op, x)
-	case x.Typ.IsFloat():
+	case x.Typ == F32 || x.Typ == F64:
 		return evalFloatUnary(op, x)
 	case x.Typ.IsComplex():
 		return evalComplexUnary(op, x)

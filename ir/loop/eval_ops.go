@@ -59,15 +59,22 @@ func evalFloatUnary(op UnaryOp, x Const) (Const, bool) {
 		return f32Const(RoundToF16(x.f32())), true
 	case op == RoundBF16 && narrow:
 		return f32Const(RoundToBF16(x.f32())), true
-	case !narrow:
-		f, ok := evalRound(op, x.f64())
-		return f64Const(f), ok
 	}
 	// The roundings to integers are exact in either width, and a square root
 	// rounded to F64 and then to F32 is the correctly rounded one (S. A.
 	// Figueroa, "When is double rounding innocuous?", SIGNUM 30(3), 1995).
-	f, ok := evalRound(op, float64(x.f32()))
-	return f32Const(float32(f)), ok
+	v := x.f64()
+	if narrow {
+		v = float64(x.f32())
+	}
+	f, ok := evalRound(op, v)
+	switch {
+	case !ok:
+		return Const{}, false
+	case narrow:
+		return f32Const(float32(f)), true
+	}
+	return f64Const(f), true
 }
 
 // evalRound applies the operators of a float that the standard library has.

@@ -90,7 +90,7 @@ var allowed = map[string][]string{
 	"codegen/gosource":             {"codegen/aot", "ir/loop", "ir/loop/lib", "tensor"},
 	"codegen/gosource/support":     {"ir/loop", "tensor"},
 	"":                             {"codegen/aot", "codegen/aot/gopackage", "codegen/gosource", "lang", "runtime", "runtime/convert", "runtime/declare", "runtime/exec", "internal/llvm", "internal/debug", "tensor", "runtime/ondisk"},
-	"ops":                          {"", "lang", "runtime", "tensor"},
+	"ops":                          {"", "ir", "lang", "runtime", "tensor"},
 	"internal/testing/oracle":      {"lang", "tensor"},
 	"internal/testing/difftest":    {"", "internal/testing/oracle", "lang", "runtime", "runtime/dist", "runtime/dist/placement", "runtime/dist/ranks", "runtime/dist/transport", "runtime/exec", "tensor"},
 	"internal/testing/conformance": {"", "tensor", "tensor/file"},
