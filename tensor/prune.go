@@ -29,21 +29,22 @@ func (t *Tensor) prune(memory *memoryLimit) (*Tensor, error) {
 	if t.format.IsDense() {
 		return t, nil
 	}
-	e, err := t.blockEntries()
-	if err != nil {
-		return nil, tensorError("%v", err)
+	n, block := t.blocks(), t.block()
+	kept, err := column.Choose(n, t.differFromFill(block))
+	if err == nil && kept.Len() == n && len(t.format.segments()) == 1 && !t.format.Extended() { // nor can a position have nothing under it
+		return t, nil
 	}
-	kept, err := column.Choose(e.n, t.differFromFill(e.block))
-	if err == nil && kept.Len() < e.n {
+	var e entries
+	if err == nil {
+		e, err = t.blockEntries()
+	}
+	if err == nil && kept.Len() < n {
 		if err = memory.admitList(kept.Len(), t.shape); err == nil {
 			e, err = e.at(kept)
 		}
 	}
 	if err != nil {
 		return nil, tensorError("%v", err)
-	}
-	if e.n == t.blocks() && len(t.format.segments()) == 1 && !t.format.Extended() { // nor can a position have nothing under it
-		return t, nil
 	}
 	out, err := assemble(e, t.shape, t.format, t.fill, &options{name: t.name, memory: memory})
 	if err != nil {

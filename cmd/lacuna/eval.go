@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,8 +27,7 @@ type evaluation struct {
 	wishes
 	ranks   rankFlags
 	outputs []string
-	engine  string
-	threads int
+	engineFlags
 	memory  string
 	large   operand.MemoryFlag
 	spill   *operand.OutOfCore // what --memory has opened; nil: nothing
@@ -115,10 +115,8 @@ them.`,
 // registerEngine adds the flags about what runs the program.
 func (e *evaluation) registerEngine(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&e.engine, "engine", runtime.AutoName, "auto, interp, cpu or cuda")
-	f.IntVar(&e.threads, "threads", 0, "how many threads may work; 0 means all processors")
+	e.engineFlags.register(cmd)
 	f.StringVar(&e.memory, "memory-limit", "", "what a run may allocate, such as 2GiB; without it three quarters of what is free")
-	cmd.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions(engines, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // compilation is what the program is compiled for: its operands, and what is said of results.
@@ -133,8 +131,6 @@ func (e *evaluation) compilation() []lacuna.Option {
 // parse reads the arguments.
 func (e *evaluation) parse(cmd *cobra.Command, args []string) (err error) {
 	switch {
-	case e.threads < 0:
-		return cli.Usagef("--threads %d: want 0 or more", e.threads)
 	case e.repeat < 1:
 		return cli.Usagef("--repeat %d: want 1 or more", e.repeat)
 	case e.profile && e.timed:
@@ -146,7 +142,7 @@ func (e *evaluation) parse(cmd *cobra.Command, args []string) (err error) {
 	case e.large.Text != "" && e.ranks.several():
 		return cli.Usagef("--memory is for one rank")
 	}
-	if err := checkEngine(e.engine); err != nil {
+	if err := cmp.Or(e.engineFlags.check(), checkEngine(e.engine)); err != nil {
 		return err
 	}
 	e.settle = !cmd.Flags().Changed("repeat")

@@ -18,10 +18,9 @@ import (
 type gradient struct {
 	app *app
 	wishes
-	wrt     string
-	output  string
-	engine  string
-	threads int
+	wrt    string
+	output string
+	engineFlags
 }
 
 func newGrad(a *app) *cobra.Command {
@@ -44,8 +43,8 @@ a sparse operand is stored like the operand.`,
 			if g.wrt == "" {
 				return cli.Usagef("say with --wrt which operand to differentiate by")
 			}
-			if g.threads < 0 {
-				return cli.Usagef("--threads %d: want 0 or more", g.threads)
+			if err := g.engineFlags.check(); err != nil {
+				return err
 			}
 			if err := g.wishes.parse(); err != nil {
 				return err
@@ -60,10 +59,8 @@ a sparse operand is stored like the operand.`,
 	f := cmd.Flags()
 	f.StringVar(&g.wrt, "wrt", "", "the operand `NAME` to differentiate by")
 	f.StringVarP(&g.output, "output", "o", "", "write the gradient to `FILE`")
-	f.StringVar(&g.engine, "engine", runtime.AutoName, "auto, interp, cpu or cuda")
-	f.IntVar(&g.threads, "threads", 0, "how many threads may work; 0 means all processors")
+	g.engineFlags.register(cmd)
 	g.wishes.register(cmd)
-	cmd.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions(engines, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 

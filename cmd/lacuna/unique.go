@@ -26,8 +26,7 @@ type uniqueness struct {
 	outputs []string
 	format  string
 	dtype   string
-	engine  string
-	threads int
+	engineFlags
 }
 
 func newUnique(a *app) *cobra.Command {
@@ -52,10 +51,10 @@ random(…).`,
 		ValidArgsFunction: completeFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			u.along = cmd.Flags().Changed("axis")
-			switch {
-			case u.threads < 0:
-				return cli.Usagef("--threads %d: want 0 or more", u.threads)
-			case u.along && u.inverse:
+			if err := u.engineFlags.check(); err != nil {
+				return err
+			}
+			if u.along && u.inverse {
 				return cli.Usagef("--inverse tells places among the elements of the whole tensor: leave --axis out")
 			}
 			return u.run(cmd.Context(), args[0])
@@ -67,9 +66,7 @@ random(…).`,
 	f.StringArrayVarP(&u.outputs, "output", "o", nil, "write values, counts or inverse, as NAME=`FILE`; may be repeated")
 	f.StringVar(&u.format, "format", "", "the storage `FORMAT` in which the tensor is read")
 	f.StringVar(&u.dtype, "dtype", "", "the element `TYPE` to which elements are converted first, such as i64")
-	f.StringVar(&u.engine, "engine", runtime.AutoName, "auto, interp, cpu or cuda")
-	f.IntVar(&u.threads, "threads", 0, "how many threads may work; 0 means all processors")
-	cmd.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions(engines, cobra.ShellCompDirectiveNoFileComp))
+	u.engineFlags.register(cmd)
 	return cmd
 }
 

@@ -32,17 +32,6 @@ type fetch struct {
 	step  int64
 }
 
-// letsOf are the values of the constants in a body.
-func letsOf(body []loop.Stmt) map[loop.VarID]loop.Expr {
-	lets := map[loop.VarID]loop.Expr{}
-	loop.WalkStmts(body, func(s loop.Stmt) {
-		if l, ok := s.(*loop.Let); ok && !l.Mutable {
-			lets[l.Var] = l.Value
-		}
-	})
-	return lets
-}
-
 // fetches finds what the iterations of a loop should ask for.
 func (k *kernel) fetches(s *loop.For) []fetch {
 	if len(k.around) < 2 || s.Independent || holdsLoop(s.Body) {

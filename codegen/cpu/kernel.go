@@ -123,7 +123,7 @@ func kernelBody(m *llvm.Module, f *loop.Func, told *instruments) *ir.Func {
 	fn.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrNoInline, enum.FuncAttrNoUnwind}
 	m.Attributes(fn)
 
-	k := &kernel{Function: m.NewFunction(fn, f.Vars), stop: stop, lets: letsOf(f.Body), instruments: told}
+	k := &kernel{Function: m.NewFunction(fn, f.Vars), stop: stop, lets: loop.LetsOf(f.Body), instruments: told}
 	k.Target = k
 	for i, b := range f.Bufs {
 		k.Bufs = append(k.Bufs, llvm.Buffer{Elem: b.Elem, Base: params[i]})

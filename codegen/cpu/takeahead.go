@@ -32,7 +32,7 @@ func (k *kernel) takes(s *loop.For) []fetch {
 	}
 	if k.parts != nil {
 		if all := k.endOfParts(s); all != nil {
-			if list := k.takesBefore(s, all, declaredIn(k.parts.Body)); list != nil {
+			if list := k.takesBefore(s, all, loop.DeclaredIn(k.parts.Body)); list != nil {
 				return list
 			}
 		}
@@ -41,16 +41,6 @@ func (k *kernel) takes(s *loop.For) []fetch {
 		return k.takesBefore(s, own, nil)
 	}
 	return nil
-}
-
-func declaredIn(body []loop.Stmt) map[loop.VarID]bool {
-	set := map[loop.VarID]bool{}
-	loop.WalkStmts(body, func(s loop.Stmt) {
-		if id, ok := loop.Declared(s); ok {
-			set[id] = true
-		}
-	})
-	return set
 }
 
 // takesBefore is takes where iterations up to an end may be looked at, in which some variables have other values.

@@ -3,6 +3,8 @@ package llvm
 import (
 	"strings"
 	"sync"
+
+	"github.com/lacuna-sparse/lacuna/internal/dl"
 )
 
 // severity is LLVMDiagnosticSeverity.
@@ -45,7 +47,7 @@ func (d *diagnostics) install(l *LLVM) {
 	})
 	d.onError = newCallback(func(id, ref uintptr) uintptr {
 		message := l.api.getErrorMessage(ref)
-		d.log(id).add(severityError, cString(message))
+		d.log(id).add(severityError, dl.String(message))
 		l.api.disposeErrorMessage(message)
 		return 0
 	})

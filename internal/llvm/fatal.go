@@ -4,6 +4,8 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+
+	"github.com/lacuna-sparse/lacuna/internal/dl"
 )
 
 // fatalErrors turns LLVM's fatal errors into Go errors. When LLVM meets one
@@ -31,7 +33,7 @@ func (f *fatalErrors) install(l *LLVM) error {
 	bindFunction(&f.threadSelf, self)
 	f.waiting = map[uintptr]chan<- string{}
 	l.api.installFatalErrorHandler(newCallback(func(reason uintptr) uintptr {
-		message := cString(reason)
+		message := dl.String(reason)
 		f.mu.Lock()
 		if f.message == "" {
 			f.message = message

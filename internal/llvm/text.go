@@ -3,33 +3,16 @@ package llvm
 import (
 	"strings"
 	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/internal/dl"
 )
-
-// pointer turns an address that LLVM returned into a pointer. The memory is not
-// Go's, so neither the collector nor the stack mover knows it.
-func pointer(address uintptr) unsafe.Pointer {
-	return *(*unsafe.Pointer)(unsafe.Pointer(&address))
-}
-
-// cString copies the C string at address; "" for a null pointer.
-func cString(address uintptr) string {
-	if address == 0 {
-		return ""
-	}
-	start := (*byte)(pointer(address))
-	length := 0
-	for *(*byte)(unsafe.Add(unsafe.Pointer(start), length)) != 0 {
-		length++
-	}
-	return strings.Clone(unsafe.String(start, length))
-}
 
 // takeMessage copies a message that LLVM allocated and gives it back to LLVM.
 func (l *LLVM) takeMessage(address uintptr) string {
 	if address == 0 {
 		return ""
 	}
-	text := cString(address)
+	text := dl.String(address)
 	l.api.disposeMessage(address)
 	return text
 }
@@ -41,7 +24,7 @@ func (l *LLVM) takeError(step string, ref uintptr) error {
 		return nil
 	}
 	message := l.api.getErrorMessage(ref)
-	text := cString(message)
+	text := dl.String(message)
 	l.api.disposeErrorMessage(message)
 	return l.failure(step, text)
 }
@@ -56,7 +39,7 @@ func (l *LLVM) takeBuffer(buf uintptr) []byte {
 	size := l.api.getBufferSize(buf)
 	data := make([]byte, size)
 	if size > 0 {
-		copy(data, unsafe.Slice((*byte)(pointer(l.api.getBufferStart(buf))), size))
+		copy(data, unsafe.Slice((*byte)(dl.Pointer(l.api.getBufferStart(buf))), size))
 	}
 	l.api.disposeMemoryBuffer(buf)
 	return data

@@ -223,11 +223,14 @@ func privateIndex(e lang.Expr) bool {
 }
 
 // fresh is a name that nothing has yet.
-func (o *optimiser) fresh(base string) string {
+func (o *optimiser) fresh(base string) string { return fresh(base, o.taken) }
+
+// fresh is a name that none of some sets has; it is added to the first.
+func fresh(base string, used ...map[string]bool) string {
 	for n := 1; ; n++ {
 		name := base + strconv.Itoa(n)
-		if !o.taken[name] && !lang.Reserved(name) {
-			o.taken[name] = true
+		if !slices.ContainsFunc(used, func(set map[string]bool) bool { return set[name] }) && !lang.Reserved(name) {
+			used[0][name] = true
 			return name
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/lang"
@@ -54,15 +53,7 @@ func (o *optimiser) statement(s *lang.Stmt) *statement {
 }
 
 // freshIndex is a name for an index that nothing in the statement has.
-func (s *statement) freshIndex(base string) string {
-	for n := 1; ; n++ {
-		name := base + strconv.Itoa(n)
-		if !s.used[name] && !s.taken[name] && !lang.Reserved(name) {
-			s.used[name] = true
-			return name
-		}
-	}
-}
+func (s *statement) freshIndex(base string) string { return fresh(base, s.used, s.taken) }
 
 // context is where an expression stands.
 type context struct {

@@ -227,6 +227,28 @@ func (r rewriter) expr(e Expr) Expr {
 	return e // a constant or special register
 }
 
+// DeclaredIn are the variables that a body declares.
+func DeclaredIn(body []Stmt) map[VarID]bool {
+	set := map[VarID]bool{}
+	WalkStmts(body, func(s Stmt) {
+		if id, ok := Declared(s); ok {
+			set[id] = true
+		}
+	})
+	return set
+}
+
+// LetsOf are the values of what a body declares and does not change.
+func LetsOf(body []Stmt) map[VarID]Expr {
+	lets := map[VarID]Expr{}
+	WalkStmts(body, func(s Stmt) {
+		if l, ok := s.(*Let); ok && !l.Mutable {
+			lets[l.Var] = l.Value
+		}
+	})
+	return lets
+}
+
 // StoresAtLoaded reports whether a body stores elements at places that it loads.
 func StoresAtLoaded(body []Stmt) (found bool) {
 	loaded := map[VarID]bool{}

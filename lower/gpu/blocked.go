@@ -147,7 +147,7 @@ func (m *mapper) blockedProduct(s *loop.Stage) (*blockedProduct, bool) {
 // sortLoads finds what is read for a row and for a column. It is not ok if something is read for both and the iteration of the fold, or nothing
 // is shared.
 func (p *blockedProduct) sortLoads() bool {
-	known := letsOf(p.s.Func.Body)
+	known := lets(loop.LetsOf(p.s.Func.Body))
 	var depends func(e loop.Expr, on loop.VarID) bool
 	depends = func(e loop.Expr, on loop.VarID) bool {
 		return loop.HasExpr(e, func(e loop.Expr) bool {
@@ -368,7 +368,7 @@ func (w *blockWork) read(x *sharedTile, i, k loop.Expr) loop.Expr {
 	w.stands = nil
 	w.n.Bind(w.variable(x.of), b.Let("at", b.Min(b.Add(w.first[x.of], i), b.Sub(w.limits[x.of], loop.Int(1)))))
 	w.n.Bind(w.over.Var, b.Let("k", k))
-	w.t.bindLets(w.n, x.load.Index, declaredIn(w.t.row.Body))
+	w.t.bindLets(w.n, x.load.Index, loop.DeclaredIn(w.t.row.Body))
 	return w.n.Expr(x.load)
 }
 
@@ -405,7 +405,7 @@ func (w *blockWork) begin() {
 				v.value = v.bound[w.t.sum.fold.variable].(*loop.Ref)
 			} else {
 				index := store(w.line).Index
-				w.t.bindLets(w.n, index, declaredIn(w.line.Body))
+				w.t.bindLets(w.n, index, loop.DeclaredIn(w.line.Body))
 				v.place, v.value = b.Let("at", w.n.Expr(index)), b.Var("value", number(w.t.elem(), 0, 0))
 			}
 			w.values = append(w.values, v)

@@ -81,7 +81,7 @@ func (d *dot) reads(f *loop.For) {
 			uniform[l.Var] = true
 		}
 	}
-	row, ofRow := d.t.row.Var, declaredIn(d.t.row.Body[:d.t.start])
+	row, ofRow := d.t.row.Var, loop.DeclaredIn(d.t.row.Body[:d.t.start])
 	var ofRows, ofEntries []loop.VarID
 	for e := range loop.AllExprs(f.Body) {
 		switch e := e.(type) {
@@ -261,7 +261,7 @@ func (g *gridFunc) shareDots(d *dot, f *loop.For, n *loop.Inliner, columns int64
 func (g *gridFunc) shuffleIndex(f *loop.Func, id loop.VarID, own, lane loop.Expr) loop.Expr {
 	b := g.Builder
 	narrow := false
-	if c, ok := letsOf(f.Body)[id].(*loop.Cast); ok {
+	if c, ok := lets(loop.LetsOf(f.Body))[id].(*loop.Cast); ok {
 		x, ok := c.X.(*loop.Load)
 		narrow = ok && c.Typ == loop.I64 && x.Elem.IsInt() && !x.Elem.IsSigned() && x.Elem.Size() <= 4
 	}

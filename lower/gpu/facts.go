@@ -203,21 +203,10 @@ func readAlong(l *loop.For) (loop.BufID, bool) {
 	return -1, false
 }
 
-// declaredIn are the variables that a body declares.
-func declaredIn(body []loop.Stmt) map[loop.VarID]bool {
-	set := map[loop.VarID]bool{}
-	loop.WalkStmts(body, func(s loop.Stmt) {
-		if id, ok := loop.Declared(s); ok {
-			set[id] = true
-		}
-	})
-	return set
-}
-
 // keepsVariables reports whether a body assigns to no variables but those that it declares itself: its iterations
 // leave each other nothing but what they store.
 func keepsVariables(body []loop.Stmt) bool {
-	inside, ok := declaredIn(body), true
+	inside, ok := loop.DeclaredIn(body), true
 	loop.WalkStmts(body, func(s loop.Stmt) {
 		if a, is := s.(*loop.Assign); is {
 			ok = ok && inside[a.Var]
@@ -228,17 +217,6 @@ func keepsVariables(body []loop.Stmt) bool {
 
 // lets are the values of what does not change.
 type lets map[loop.VarID]loop.Expr
-
-// letsOf are those that a body declares.
-func letsOf(body []loop.Stmt) lets {
-	m := lets{}
-	loop.WalkStmts(body, func(s loop.Stmt) {
-		if l, ok := s.(*loop.Let); ok && !l.Mutable {
-			m[l.Var] = l.Value
-		}
-	})
-	return m
-}
 
 // value is an expression, or what the variable that it is has been declared to be.
 func (m lets) value(e loop.Expr) loop.Expr {
@@ -310,7 +288,7 @@ func counts(s loop.Stmt) (n loop.VarID, ok bool) {
 // pointersOf finds the array pos of a loop that goes from pos[i] to pos[i+1], i being the
 // element of the chunk: then different elements have different iterations.
 func pointersOf(f *loop.Func, row *loop.For) (loop.BufID, bool) {
-	known := letsOf(f.Body)
+	known := lets(loop.LetsOf(f.Body))
 	element := loop.NoVar
 	for _, l := range loopsOf(f.Body) {
 		if overChunk(f, l) {

@@ -24,7 +24,7 @@ func foldsOf(f *loop.Func, s *loop.For) ([]fold, bool) {
 	}
 	var list []fold
 	var read []loop.Expr // in which no folded variable may occur
-	inside, folded, ok := declaredIn(s.Body), map[loop.VarID]bool{}, true
+	inside, folded, ok := loop.DeclaredIn(s.Body), map[loop.VarID]bool{}, true
 	loop.WalkStmts(s.Body, func(st loop.Stmt) {
 		a, is := st.(*loop.Assign)
 		if !is || inside[a.Var] {

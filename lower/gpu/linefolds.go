@@ -51,7 +51,7 @@ func lineFoldOf(f *loop.Func) (*lineNest, bool) {
 		return nil, false
 	}
 	t.fold = folds[0]
-	n := &lineNest{f: f, row: stores.row, lets: letsOf(f.Body), buf: -1, width: stores.width, op: t.fold.op, sum: t}
+	n := &lineNest{f: f, row: stores.row, lets: lets(loop.LetsOf(f.Body)), buf: -1, width: stores.width, op: t.fold.op, sum: t}
 	_, n.start = loneLoop(n.row.Body, isDeclaration)
 	_, n.split = pointersOf(f, t.over)
 	n.split = n.split || overDimension(f, t.over)

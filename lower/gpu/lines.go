@@ -54,7 +54,7 @@ func lineNestOf(f *loop.Func) (*lineNest, bool) {
 	if !ok {
 		return nil, false
 	}
-	t := &lineNest{f: f, row: row, lines: map[*loop.For]bool{}, start: -1, lets: letsOf(f.Body)}
+	t := &lineNest{f: f, row: row, lines: map[*loop.For]bool{}, start: -1, lets: lets(loop.LetsOf(f.Body))}
 	for i, s := range row.Body {
 		if !t.collect([]loop.Stmt{s}) {
 			return nil, false

@@ -38,7 +38,7 @@ func lineStoresOf(f *loop.Func) (*lineStores, bool) {
 	declare(known, f.Body)
 	declare(known, row.Body)
 	list := storesOf(line.Body)
-	if len(list) != 1 || !atColumn(letsOf(line.Body).value(list[0].Index), line.Var, known) {
+	if len(list) != 1 || !atColumn(lets(loop.LetsOf(line.Body)).value(list[0].Index), line.Var, known) {
 		return nil, false
 	}
 	return &lineStores{f: f, row: row, line: line, width: line.Hi.(*loop.Ref).Var}, true

@@ -117,7 +117,7 @@ func (w *lineWork) begin(n *loop.Inliner) {
 	for _, k := range w.columns {
 		n.Bind(w.t.first.Var, k)
 		index := store(w.t.first).Index
-		w.t.bindLets(n, index, declaredIn(w.t.first.Body))
+		w.t.bindLets(n, index, loop.DeclaredIn(w.t.first.Body))
 		w.places, w.values = append(w.places, b.Let("at", n.Expr(index))), append(w.values, b.Var("value", zero))
 	}
 	if !w.zeroed {

@@ -149,7 +149,7 @@ func storesApart(f *loop.Func, outer, inner *loop.For) bool {
 	row[outer.Var] = true
 	declare(row, f.Body)
 	declare(row, outer.Body)
-	known, counters := letsOf(f.Body), map[loop.VarID]bool{}
+	known, counters := lets(loop.LetsOf(f.Body)), map[loop.VarID]bool{}
 	for _, l := range loopsOf(inner.Body) {
 		counters[l.Var] = true
 	}

@@ -149,7 +149,7 @@ func gathers(row *loop.For) bool {
 // without knowing the row: it has no other variables than parameters, its own, and those
 // that it folds into.
 func knowsPositionOnly(f *loop.Func, row *loop.For, folds []fold) bool {
-	known := declaredIn(row.Body)
+	known := loop.DeclaredIn(row.Body)
 	maps.Copy(known, parameters(f))
 	known[row.Var] = true
 	for _, d := range folds {

@@ -194,7 +194,7 @@ func (x *scatter) iterations() loop.SizeExpr {
 // knownIterations is how many iterations the loop has, if sizes and parameters tell.
 func (x *scatter) knownIterations() (loop.SizeExpr, bool) {
 	f := x.s.Func
-	values, ok := letsOf(f.Body), true
+	values, ok := lets(loop.LetsOf(f.Body)), true
 	var size func(e loop.Expr) loop.SizeExpr
 	size = func(e loop.Expr) loop.SizeExpr {
 		switch e := e.(type) {

@@ -117,7 +117,7 @@ func nest(s *loop.For) []*loop.For {
 	inside := map[loop.VarID]bool{s.Var: true}
 	for {
 		inner, declared := lastLoop(levels[len(levels)-1].Body)
-		maps.Copy(inside, declaredIn(declared))
+		maps.Copy(inside, loop.DeclaredIn(declared))
 		if inner == nil || loop.Reads(inner.Lo, inside) || loop.Reads(inner.Hi, inside) {
 			return levels
 		}

@@ -50,7 +50,7 @@ func readsSideBySide(f *loop.Func) bool {
 
 // iteratesSideBySide is that for one loop, without loops in it.
 func iteratesSideBySide(l *loop.For) bool {
-	known, varies, ok := letsOf(l.Body), map[loop.VarID]bool{l.Var: true}, true
+	known, varies, ok := lets(loop.LetsOf(l.Body)), map[loop.VarID]bool{l.Var: true}, true
 	depends := func(e loop.Expr) bool { return loop.Reads(e, varies) }
 	apart := func(e loop.Expr) bool {
 		load, is := e.(*loop.Load)

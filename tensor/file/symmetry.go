@@ -1,6 +1,7 @@
 package file
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 )
@@ -59,6 +60,7 @@ type entrySpec struct {
 	sym     symmetry // other than general: rank is 2
 	comment byte     // a line that starts with it is skipped
 	several bool     // an entry need not have a line of its own: values of a dense text, whose rank is 0 here
+	leading bool     // what stands on a line behind the entry is not looked at
 }
 
 // minBytes returns the fewest bytes that an entry takes up in the text: a
@@ -128,6 +130,9 @@ func (s *entrySpec) parse(b *batch) {
 			return
 		}
 		p = skipBlanks(d, end)
+		if s.leading {
+			p += bytes.IndexByte(d[p:], '\n')
+		}
 		if d[p] != '\n' && !s.several {
 			b.fail(b.lines, fmt.Sprintf("unexpected %s after the entry: expected %s on a line",
 				quote(d[p:tokenEnd(d, p)]), s.fields()))

@@ -2,7 +2,6 @@ package file
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"io"
 	"math"
@@ -96,8 +95,12 @@ func (c *compressor) count(in *input, offset, rows int64, header int, promised i
 		return err
 	}
 	c.pos = tensor.View[uint32](pos)
+	spec, err := c.indices()
+	if err != nil {
+		return err
+	}
 	stored, entries := uint64(0), int64(0)
-	_, err = in.parseLines(in.from(offset), header+1, c.parseIndices, func(b *batch, _ int) error {
+	_, err = in.parseLines(in.from(offset), header+1, spec.parse, func(b *batch, _ int) error {
 		entries += int64(b.entries)
 		if entries > promised {
 			return errOdd
@@ -134,48 +137,16 @@ func (c *compressor) count(in *input, offset, rows int64, header int, promised i
 	return err
 }
 
-// parseIndices reads the indices that tell the rows of the entries of a block, and
-// nothing else.
-func (c *compressor) parseIndices(b *batch) {
-	s, d := c.spec, b.data
-	s.reserve(b)
-	axes := c.major + 1
-	if s.sym != general {
-		axes = 2
+// indices describes the indices that tell the rows of entries, and nothing else.
+func (c *compressor) indices() (*entrySpec, error) {
+	s := *c.spec
+	s.rank, s.sym, s.leading = c.major+1, general, true
+	if c.spec.sym != general {
+		s.rank = 2
 	}
-	coords := b.coords[:axes]
-	for p := 0; p < len(d); {
-		switch ch := d[p]; {
-		case ch == '\n':
-			p++
-			b.lines++
-			continue
-		case blank(ch):
-			p++
-			continue
-		case ch == s.comment:
-			p = lineEnd(d, p)
-			continue
-		case b.entries == len(coords[0]): // lines too short to be entries
-			b.fail(b.lines, "")
-			return
-		}
-		for k := range coords {
-			for blank(d[p]) {
-				p++
-			}
-			v, end, st := scanUint(d, p)
-			v -= s.base
-			if st != numOK || v >= s.dims[k] {
-				b.fail(b.lines, "")
-				return
-			}
-			coords[k][b.entries] = int64(v)
-			p = end
-		}
-		b.entries++
-		p += bytes.IndexByte(d[p:], '\n')
-	}
+	var err error
+	s.value, err = newValueSpec(0, tensor.Bool)
+	return &s, err
 }
 
 // fill is the second pass.

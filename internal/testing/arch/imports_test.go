@@ -22,7 +22,7 @@ var allowed = map[string][]string{
 	"internal/parts":               {},
 	"internal/debug":               {},
 	"internal/flight":              {},
-	"internal/llvm":                {"internal/debug", "internal/machine"},
+	"internal/llvm":                {"internal/debug", "internal/dl", "internal/machine"},
 	"internal/object":              {},
 	"internal/machine":             {"internal/units"},
 	"internal/units":               {},
