@@ -167,6 +167,7 @@ func TestRefusals(t *testing.T) {
 		{request{Op: "eval", Program: "s = x(i)", Args: map[string]operand{"x": {Handle: 99}}}, otherFailure, "no tensor 99"},
 		{request{Op: "eval", Program: "s = x(i)", Args: map[string]operand{"x": long}}, otherFailure, "does not lie in its memory"},
 		{request{Op: "eval", Program: "s = x(i)", Args: map[string]operand{"x": {Shape: []int64{3}, Format: "Q"}}}, tensorFailure, "unknown format"},
+		{request{Op: "eval", Program: "s = 2.0", Results: map[string]declaration{"z": {Format: "CSR"}}}, otherFailure, "no tensor z"},
 		{request{Op: "explain", Program: "s = x(i)", Declare: map[string]declaration{"x": {Format: "D"}}, Stage: "stars"}, otherFailure, "stars"},
 	} {
 		a := ask(t, b, given, c.request)

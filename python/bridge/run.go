@@ -63,7 +63,10 @@ func (b *Bridge) session(r *request) (*lacuna.Session, error) {
 // options are what a request says of its tensors.
 func (r *request) options() ([]lacuna.Option, error) {
 	var opts []lacuna.Option
-	rank, last := r.uses()
+	rank, last, err := r.uses()
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range slices.Sorted(maps.Keys(r.Declare)) {
 		d := r.Declare[name]
 		f, err := tensor.ParseFormat(d.Format, rank(name))
@@ -105,23 +108,38 @@ func (r *request) options() ([]lacuna.Option, error) {
 	return opts, nil
 }
 
-// uses are the tensors of a program, by name, and which its last statement assigns; none of a program that is wrong,
-// which the compiler will tell.
-func (r *request) uses() (rank func(name string) int, last string) {
+// uses are the ranks of tensors of a program, by name, and which its last statement assigns; none of a program that is wrong,
+// which the compiler will tell. What is said of a tensor that the program does not have is an error.
+func (r *request) uses() (rank func(name string) int, last string, err error) {
+	unknown := func(string) int { return -1 }
 	file, err := lang.Parse(r.Program)
 	if err != nil || len(file.Stmts) == 0 {
-		return func(string) int { return -1 }, ""
+		return unknown, "", nil
 	}
 	ranks := map[string]int{}
 	for _, n := range file.Names() {
 		ranks[n.Name] = n.Rank
+	}
+	for _, s := range file.Stmts {
+		lang.EachRef(s.RHS, func(x *lang.Ref) {
+			if _, ok := ranks[x.Name]; !ok {
+				ranks[x.Name] = 0 // a name by itself
+			}
+		})
+	}
+	said := slices.AppendSeq(slices.Collect(maps.Keys(r.Declare)), maps.Keys(r.Results))
+	slices.Sort(said)
+	for _, name := range said {
+		if _, ok := ranks[name]; !ok && name != "" && r.Wrt == "" { // a gradient's program has names of its own
+			return nil, "", fmt.Errorf("the program has no tensor %s", name)
+		}
 	}
 	return func(name string) int {
 		if rank, ok := ranks[name]; ok {
 			return rank
 		}
 		return -1
-	}, file.Stmts[len(file.Stmts)-1].LHS.Name
+	}, file.Stmts[len(file.Stmts)-1].LHS.Name, nil
 }
 
 // options are what is said of a result.

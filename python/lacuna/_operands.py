@@ -142,6 +142,8 @@ def operand(name, a, keep):
         return _scipy(a, keep)
     if hasattr(a, "fill_value") and hasattr(a, "todense") and hasattr(a, "nnz"):
         return _pydata(a, keep)
+    if isinstance(a, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array, and there are no missing values here: give its filled(value)")
     a = np.asarray(a)
     if a.dtype == object:
         raise TypeError(f"{name} is not a tensor: give a NumPy or sparse array, a number or a lacuna.Tensor")

@@ -112,6 +112,8 @@ class Operands(unittest.TestCase):
             lacuna.eval("s = x(i)", x=[object()])
         with self.assertRaisesRegex(TypeError, "no element type"):
             lacuna.eval("s = x(i)", x=np.array(["a"]))
+        with self.assertRaisesRegex(TypeError, "x is a masked array"):
+            lacuna.eval("s = x(i)", x=np.ma.array([1.0, 2.0], mask=[False, True]))
 
     def test_arrays_that_are_wrong(self):
         a = random_matrix()
@@ -171,6 +173,9 @@ class Results(unittest.TestCase):
         with self.assertRaises(lacuna.MemoryLimitError):
             lacuna.eval("C(i,j) = x(i)*x(j)", x=np.ones(5000), memory_limit=1 << 20)
         np.testing.assert_array_equal(lacuna.eval("y(i) = 2.0", shape=(3,)), [2, 2, 2])
+        for option in ({"out": "CSR"}, {"dtype": "f32"}, {"shape": (3,)}, {"fill": 1.0}):
+            with self.assertRaisesRegex(lacuna.Error, "no tensor z"):
+                lacuna.eval("y(i) = 2*x(i)", x=x, **{k: {"z": v} for k, v in option.items()})
 
     def test_bfloat16_is_told(self):
         t = lacuna.eval("y(i) = bf16(x(i))", x=np.arange(3.0))
@@ -237,6 +242,10 @@ class Programs(unittest.TestCase):
         self.assertEqual(k.all(A=a, x=x)["s"], (a @ x).sum())
         with self.assertRaisesRegex(lacuna.Error, "A is stored as CSC"):
             k(A=a.tocsc(), x=x)
+        k = lacuna.compile("y(i) = s*x(i)", s="D[f64]", x="D")
+        np.testing.assert_array_equal(k(s=2.0, x=x), 2 * x)
+        with self.assertRaisesRegex(lacuna.Error, "no tensor w"):
+            lacuna.compile(SPMV, A="CSR", x="D", w="D")
         self.assertIn("forall i", k.explain())
         self.assertIsInstance(k.conversions, list)
 
