@@ -70,7 +70,7 @@ func newCUDAEngine(driver *cuda.Driver, device *cuda.Device, disk *diskcache.Cac
 	}
 	e := &cudaEngine{
 		device: device, driver: driver, host: h, target: llvm.Target{Triple: ptx.Triple, CPU: target}, disk: disk, build: build,
-		spare: cuda.NewSpare(),
+		spare: cuda.NewSpare(int64(info.Memory / spareShare)),
 	}
 	goruntime.AddCleanup(e, func(spare *cuda.Spare) { go spare.Flush() }, e.spare)
 	_, target = e.raise("")
@@ -84,6 +84,9 @@ func (e *cudaEngine) raise(assembly string) (string, string) {
 	c, v := e.device.Info().Capability, e.driver.Version()
 	return ptx.Raise(assembly, e.target.CPU, c.Major*10+c.Minor, [2]int{v.Major, v.Minor})
 }
+
+// spareShare is what part of a device's memory is kept for results to come, at most.
+const spareShare = 64
 
 // perThreadStream is the last of the handles that stand for a default stream.
 const perThreadStream = 2

@@ -3,7 +3,6 @@ package runtime
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/lacuna-sparse/lacuna/internal/cuda"
 	"github.com/lacuna-sparse/lacuna/runtime/ondisk"
@@ -62,7 +61,7 @@ func CUDAStream(device *cuda.Device, stream *cuda.Stream) (e Engine, leave func(
 		return nil, nil, err
 	}
 	engine.stream = stream
-	engine.spare.Most, engine.spare.Largest = int64(device.Info().Memory/8), math.MaxInt64
+	engine.spare = cuda.NewSpare(int64(device.Info().Memory / 8)) // all that runs need, as these do not ask the driver
 	engine.key = fmt.Sprintf(" context %#x stream %#x", device.Context(), stream.Handle())
 	return engine, func() {
 		engine.later.leave()

@@ -11,7 +11,7 @@ import (
 // threads ask it for something. No work that is under way has to do with them, so that any stream may take one; those of an engine with one stream are for
 // work that comes later in it.
 type Spare struct {
-	Largest, Most int64 // how large a block may be that is kept, and how many bytes there are of all
+	most int64 // how many bytes there are of all
 
 	mu     sync.Mutex
 	list   map[int64][]spareBlock // by size
@@ -26,26 +26,22 @@ type spareBlock struct {
 }
 
 const (
-	// largestSpare is the largest size that is kept where there are many streams, and mostSpare how many bytes there are of all.
-	largestSpare = 1 << 20
-	mostSpare    = 32 << 20
-	// leastSpare is the size of the smallest block.
-	leastSpare = 256
+	// leastSpare is the size of the smallest block, and finestSpare up to which sizes are powers of two.
+	leastSpare  = 256
+	finestSpare = 1 << 20
 )
 
-// NewSpare has no blocks, and keeps those of engines with many streams.
-func NewSpare() *Spare {
-	return &Spare{Largest: largestSpare, Most: mostSpare, list: map[int64][]spareBlock{}}
-}
+// NewSpare has no blocks, and keeps at most so many bytes.
+func NewSpare(most int64) *Spare { return &Spare{most: most, list: map[int64][]spareBlock{}} }
 
 // Size is the size of a block for so many bytes: a power of two up to 1 MiB, above that a multiple of it. It is not ok
 // for those that are not kept.
 func (s *Spare) Size(bytes int64) (size int64, ok bool) {
 	switch {
-	case bytes > s.Largest:
+	case bytes > s.most:
 		return 0, false
-	case bytes > largestSpare:
-		return (bytes + largestSpare - 1) / largestSpare * largestSpare, true
+	case bytes > finestSpare:
+		return (bytes + finestSpare - 1) / finestSpare * finestSpare, true
 	}
 	return 1 << bits.Len64(uint64(max(bytes, leastSpare)-1)), true
 }
@@ -71,15 +67,15 @@ func (s *Spare) Take(size int64) (Ptr, bool) {
 	return b.at, true
 }
 
-// Keep takes a block of the size over. Where there are many, those of an engine with one stream, which are of sizes that may not come again, are given back.
+// Keep takes a block of the size over. Where there are too many, which may be of sizes that do not come again, those before are given back.
 func (s *Spare) Keep(size int64, at Ptr, stream *Stream) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.bytes > s.Most-size && s.Largest > largestSpare {
-		s.giveBack()
-	}
-	if s.closed || s.bytes > s.Most-size {
+	if s.closed || size > s.most {
 		return false
+	}
+	if s.bytes > s.most-size {
+		s.giveBack()
 	}
 	s.list[size] = append(s.list[size], spareBlock{at, stream})
 	s.bytes += size
