@@ -306,7 +306,18 @@ func (g *gridRun) open() error {
 		}
 	}
 	g.recall()
+	if r := g.recording(); r != nil {
+		r.uses(g.held)
+	}
 	return nil
+}
+
+// recording is what records the run, nil if nothing does.
+func (g *gridRun) recording() *Recording {
+	if g.under == nil {
+		return nil
+	}
+	return g.under.Recording
 }
 
 // alloc makes a block of at least one byte.

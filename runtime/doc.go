@@ -41,7 +41,7 @@
 //	accelerator.go    runs in the memory of a device; gridresults.go: what comes back
 //	cudacode.go       machine code for a GPU
 //	cudaqueue.go      a stream: its memory, what is done where the device has no more, copies, launches; package internal/cuda: graphs of launches, and blocks that are kept
-//	underway.go       work on a device that nobody has waited for yet
+//	underway.go       work on a device that nobody has waited for yet; recording.go: told again without what the host does for a run
 //	resident.go       arrays that stay on a device; memoisable.go, memoise.go: what follows from them, kept beside them
 //
 //	memory.go         a block of elements, and whether there may be one; package alloc: where it comes from

@@ -10,6 +10,9 @@ import (
 // without waiting that the run will end well. Wait ends it. The zero value is ready, and is used once. Runs that it is given to come one
 // after the other; other ones, and copies, that read what is not computed yet wait for all of it.
 type Underway struct {
+	// Recording, if not nil, is what records the runs.
+	Recording *Recording
+
 	mu   sync.Mutex // held by a run, and while what it left is waited for
 	q    queue      // nil before the first run, and at the end
 	of   accelerator
@@ -28,6 +31,9 @@ func (u *Underway) begin(ctx context.Context, device accelerator) (q queue, ok b
 	if u.q == nil && !u.ended() {
 		u.q, err = device.queue(ctx)
 		u.of = device
+		if u.Recording != nil && err == nil {
+			u.Recording.device, u.q = device, recorder{u.q, u.Recording}
+		}
 	}
 	if u.q == nil || u.of != device {
 		u.mu.Unlock()

@@ -29,6 +29,9 @@ type Kernel struct {
 	literals []int64
 	bound    atomic.Pointer[binding] // of the latest shapes
 
+	repeated atomic.Pointer[repeated] // on a device
+	repeats  atomic.Int64             // runs that were not told again
+
 	// narrow is the kernel of another plan, for shapes that have too many keys
 	// for this one's workspaces; nil until it is needed.
 	narrow atomic.Pointer[Kernel]

@@ -90,13 +90,23 @@ func (k *Kernel) runPlan(ctx context.Context, args Args, kept *kept) (*Kernel, v
 		watch.begin(k)
 	}
 	grids := k.env.OnGrids()
+	var recorded *repeated
+	if grids && watch == nil && kept == nil {
+		if done, err := k.runAgain(ctx, b, vals); done || err != nil {
+			return k, vals, err
+		}
+		recorded = k.record(b)
+	}
 	var under *runtime.Underway
-	if grids && watch == nil && len(k.steps) > 1 {
+	if grids && watch == nil && (len(k.steps) > 1 || recorded != nil) {
 		under = new(runtime.Underway)
+		if recorded != nil {
+			under.Recording = recorded.recording
+		}
 		defer func() { _ = under.Wait(ctx) }() // after an error, which says more
 	}
 	for i, st := range k.steps {
-		how := running{options: k.env.Options}
+		how := running{options: k.env.Options, recorded: recorded}
 		if kept != nil {
 			how.keep = &kept.steps[i]
 		}
@@ -133,6 +143,9 @@ func (k *Kernel) runPlan(ctx context.Context, args Args, kept *kept) (*Kernel, v
 		if err := under.Wait(ctx); err != nil {
 			return nil, nil, err
 		}
+	}
+	if recorded != nil {
+		k.keep(recorded, vals)
 	}
 	if kept == nil { // else operands of later steps are known by address
 		k.letGo(vals)
@@ -171,6 +184,8 @@ func (k *Kernel) outputs(vals values) Outputs {
 type running struct {
 	options runtime.Options
 	keep    *keptStep // nil if nothing is kept
+	// recorded is where the run is recorded, nil if it is not.
+	recorded *repeated
 }
 
 // runStep runs one step, and returns what it makes.
@@ -285,6 +300,9 @@ func (k *Kernel) compute(ctx context.Context, st *step, b *stepBinding, vals val
 	}
 	if err != nil {
 		return nil, err
+	}
+	if how.recorded != nil && k.isResult(st.to) {
+		how.recorded.made(st, v, b.shape, &call.Results)
 	}
 	return v.result(b.shape, &call.Results, vals), nil
 }
