@@ -41,12 +41,12 @@ type setting struct {
 var settings = []setting{{0, "", false}, {1, "", true}, {0, "hash", true}, {2, "hash", false}, {0, "sort", false}, {3, "sort", true}}
 
 // session makes a session.
-func session(e runtime.Engine, threads int, how setting) *lacuna.Session {
+func session(e runtime.Engine, threads int, how setting, more ...lacuna.SessionOption) *lacuna.Session {
 	defer func(grain int64, work string, eager bool) {
 		debug.ChunkGrain, debug.Workspace, debug.EagerOptimiser = grain, work, eager
 	}(debug.ChunkGrain, debug.Workspace, debug.EagerOptimiser)
 	debug.ChunkGrain, debug.Workspace, debug.EagerOptimiser = how.grain, how.workspace, how.eager
-	return lacuna.NewSession(lacuna.WithEngine(e), lacuna.WithThreads(threads))
+	return lacuna.NewSession(append(more, lacuna.WithEngine(e), lacuna.WithThreads(threads))...)
 }
 
 // sessions are the engines under test with one setting: the interpreter with one
@@ -116,6 +116,16 @@ func TestSeededOnGrids(t *testing.T) {
 		seededPrograms(t, func(t testing.TB, how setting) []*lacuna.Session {
 			return []*lacuna.Session{session(e, 1, how)}
 		}, New, oneIn(2, *onGrids/4), inTurns)
+	})
+}
+
+// TestSeededRepeated runs programs on a device with operands and results there again and again: from some run on, the device is told what it was told before.
+func TestSeededRepeated(t *testing.T) {
+	resident := func(t testing.TB, how setting) []*lacuna.Session {
+		return []*lacuna.Session{session(testengine.Or(t, runtime.Simulated()), 1, how, lacuna.WithResidentResults(), lacuna.WithConversionKernels())}
+	}
+	seededPrograms(t, resident, New, oneIn(2, *onGrids), func(c *Case, s []*lacuna.Session, _ int) (int, error) {
+		return 0, c.CompareRepeated(context.Background(), s[0])
 	})
 }
 

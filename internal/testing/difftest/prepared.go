@@ -75,19 +75,24 @@ func reversed(args lacuna.Args) lacuna.Args {
 		if !ok || !t.DType().IsFloat() || t.Structure() != tensor.General || t.Format().HasBlocks() || t.Format().Relaxed() {
 			continue
 		}
-		v := t.Values()
-		turned, err := tensor.MakeArray(v.DType(), v.Len())
-		if err != nil {
-			panic(fmt.Sprintf("difftest: %v", err))
-		}
-		for i := range v.Len() {
-			turned.SetScalar(i, v.Scalar(v.Len()-1-i))
-		}
-		other, err := tensor.New(t.Shape(), t.Format(), t.Levels(), turned, tensor.WithFill(t.Fill()))
-		if err != nil {
-			panic(fmt.Sprintf("difftest: %v", err))
-		}
-		out[name] = other
+		out[name] = turned(t)
 	}
 	return out
+}
+
+// turned is a tensor of the same pattern with its values in the opposite order.
+func turned(t *tensor.Tensor) *tensor.Tensor {
+	v := t.Values()
+	values, err := tensor.MakeArray(v.DType(), v.Len())
+	if err != nil {
+		panic(fmt.Sprintf("difftest: %v", err))
+	}
+	for i := range v.Len() {
+		values.SetScalar(i, v.Scalar(v.Len()-1-i))
+	}
+	other, err := tensor.New(t.Shape(), t.Format(), t.Levels(), values, tensor.WithFill(t.Fill()))
+	if err != nil {
+		panic(fmt.Sprintf("difftest: %v", err))
+	}
+	return other
 }
