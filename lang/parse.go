@@ -60,12 +60,7 @@ func parse(src string) (*File, *Error) {
 // grammar needs one token of lookahead, so the token before the unexpected one
 // decides what could have followed.
 func syntaxError(tokens []lexer.Token, err error) *Error {
-	var perr participle.Error
-	if !errors.As(err, &perr) {
-		panic(fmt.Sprintf("BUG: parser error without a position: %v", err))
-	}
-	at, _ := slices.BinarySearchFunc(tokens, perr.Position().Offset, func(t lexer.Token, off int) int { return t.Pos.Offset - off })
-	at = min(at, len(tokens)-1)
+	at := unexpectedToken(tokens, err)
 	t := tokens[at]
 	e := &Error{Code: ErrSyntax, Pos: posOf(t.Pos)}
 	ctx := contextAt(tokens[:at])
@@ -75,6 +70,16 @@ func syntaxError(tokens []lexer.Token, err error) *Error {
 	e.Msg = fmt.Sprintf("unexpected %s; expected %s", describe(t), ctx.expected())
 	e.Hint = ctx.hint(t)
 	return e
+}
+
+// unexpectedToken is the number of the token at which participle's error is.
+func unexpectedToken(tokens []lexer.Token, err error) int {
+	var perr participle.Error
+	if !errors.As(err, &perr) {
+		panic(fmt.Sprintf("BUG: parser error without a position: %v", err))
+	}
+	at, _ := slices.BinarySearchFunc(tokens, perr.Position().Offset, func(t lexer.Token, off int) int { return t.Pos.Offset - off })
+	return min(at, len(tokens)-1)
 }
 
 // context is what is known of the place of a syntax error.

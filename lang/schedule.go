@@ -1,7 +1,6 @@
 package lang
 
 import (
-	"errors"
 	"fmt"
 	"github.com/lacuna-sparse/lacuna/internal/suggest"
 	"slices"
@@ -122,12 +121,7 @@ func ParseSchedule(text string) ([]Section, error) {
 
 // scheduleError says which token of a schedule is out of place.
 func scheduleError(tokens []lexer.Token, err error) *Error {
-	var perr participle.Error
-	if !errors.As(err, &perr) {
-		panic(fmt.Sprintf("BUG: parser error without a position: %v", err))
-	}
-	at, _ := slices.BinarySearchFunc(tokens, perr.Position().Offset, func(t lexer.Token, off int) int { return t.Pos.Offset - off })
-	t := tokens[min(at, len(tokens)-1)]
+	t := tokens[unexpectedToken(tokens, err)]
 	return &Error{Code: ErrSyntax, Pos: posOf(t.Pos), Msg: fmt.Sprintf("unexpected %s in a schedule", describe(t)),
 		Hint: "a schedule is a list of commands, such as order(i, j), workspace(j: hash)"}
 }

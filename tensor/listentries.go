@@ -257,41 +257,69 @@ func (t *Tensor) scatter(out Array, e entries, strides []int) {
 	}
 }
 
-// scatterAs is scatter for elements of one width. The dense levels within
-// a block are walked like an odometer, the innermost in a plain loop.
+// scatterAs is scatter for elements of one width.
 func scatterAs[T Element](t *Tensor, out Array, e entries, strides []int) {
 	to, from := View[T](out), View[T](e.values)
-	axes := t.format.Order()
 	sparse := t.format.SparseRank()
-	inner, innerStride := 1, 1
-	outer := axes[sparse:]
-	if len(outer) > 0 {
-		last := outer[len(outer)-1]
-		inner, innerStride = int(t.shape[last]), strides[last]
-		outer = outer[:len(outer)-1]
-	}
-	at := make([]int, len(outer))
+	copyBlock := blockCopier(t, to, from, strides)
 	for i := range e.n {
 		base := 0
-		for _, axis := range axes[:sparse] {
+		for _, axis := range t.format.order[:sparse] {
 			base += int(e.cols[axis].At(i)) * strides[axis]
 		}
-		row := from[i*e.block : (i+1)*e.block]
-		for len(row) > 0 {
-			for j := range inner {
-				to[base+j*innerStride] = row[j]
+		if e.block == 1 {
+			to[base] = from[i]
+		} else {
+			copyBlock(0, base, i*e.block)
+		}
+	}
+}
+
+// blockCopier copies a dense block of the tensor, which begins at src, to places from at on that are strides apart: level by level from k on, but for the
+// two whose elements stand side by side in the block and there. These go by squares of which both sides stay in the cache.
+func blockCopier[T Element](t *Tensor, to, from []T, strides []int) (copyBlock func(k, at, src int)) {
+	type dim struct{ size, to, from int }
+	var others []dim
+	inner, side := dim{size: 1}, dim{size: 1}
+	n := 1
+	for k := t.Rank() - 1; k >= t.format.SparseRank(); k-- {
+		axis := t.format.order[k]
+		d := dim{int(t.shape[axis]), strides[axis], n}
+		n *= d.size
+		switch {
+		case k == t.Rank()-1:
+			inner = d
+		case d.to == 1 && d.size > 1:
+			side = d
+		default:
+			others = append(others, d)
+		}
+	}
+	slices.Reverse(others)
+	const square = 32
+	copyBlock = func(k, at, src int) {
+		if k < len(others) {
+			for range others[k].size {
+				copyBlock(k+1, at, src)
+				at, src = at+others[k].to, src+others[k].from
 			}
-			row = row[inner:]
-			for d := len(outer) - 1; d >= 0; d-- {
-				axis := outer[d]
-				at[d]++
-				base += strides[axis]
-				if at[d] < int(t.shape[axis]) {
-					break
+			return
+		}
+		if side.size == 1 {
+			for j, v := range from[src : src+inner.size] {
+				to[at+j*inner.to] = v
+			}
+			return
+		}
+		for i0 := 0; i0 < side.size; i0 += square {
+			for j0 := 0; j0 < inner.size; j0 += square {
+				for j := j0; j < min(j0+square, inner.size); j++ {
+					for i := i0; i < min(i0+square, side.size); i++ {
+						to[at+j*inner.to+i] = from[src+i*side.from+j]
+					}
 				}
-				base -= at[d] * strides[axis]
-				at[d] = 0
 			}
 		}
 	}
+	return copyBlock
 }

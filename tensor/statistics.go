@@ -37,50 +37,42 @@ type AxisStatistics struct {
 // Statistics returns those of a tensor. They are computed once, in one pass over its arrays, or of those of the tensor that
 // it is an [Update] of. There are none of tensors that are not plain, were released, or are on a device only and were not described there: see
 // [Tensor.StatisticsBy].
-func (t *Tensor) Statistics() (*Statistics, bool) {
-	if !t.IsCanonical() || t.pin() != nil {
-		return nil, false
-	}
-	defer t.Unpin()
-	t.statistics.Lock()
-	defer t.statistics.Unlock()
-	if t.statistics.of == nil {
-		t.statistics.of = t.overlay.statistics()
-	}
-	if t.statistics.of == nil {
-		list, ok := t.described()
-		if !ok {
-			return nil, false
-		}
-		s := *t.outlined(list)
-		s.Finite, s.Exponent, s.NonNegative = magnitude(list.values)
-		t.statistics.of = s.named()
-	}
-	return t.statistics.of, true
-}
+func (t *Tensor) Statistics() (*Statistics, bool) { return t.informed(false) }
 
 // Outline returns the statistics of a tensor as they would be with other values, all from 0 to 1: where only these are not known, they take less time than
 // [Tensor.Statistics], for dense tensors nearly none.
-func (t *Tensor) Outline() (*Statistics, bool) {
+func (t *Tensor) Outline() (*Statistics, bool) { return t.informed(true) }
+
+// informed is Statistics, or Outline.
+func (t *Tensor) informed(outline bool) (*Statistics, bool) {
 	if !t.IsCanonical() || t.pin() != nil {
 		return nil, false
 	}
 	defer t.Unpin()
-	t.statistics.Lock()
-	defer t.statistics.Unlock()
-	if t.statistics.outline != nil {
-		return t.statistics.outline, true
+	known := &t.statistics
+	known.Lock()
+	defer known.Unlock()
+	if outline && known.outline != nil {
+		return known.outline, true
 	}
-	if t.statistics.of == nil {
-		t.statistics.of = t.overlay.statistics()
+	if known.of == nil {
+		known.of = t.overlay.statistics()
 	}
 	list, ok := t, true
-	if t.statistics.of == nil {
+	if known.of == nil {
 		if list, ok = t.described(); !ok {
 			return nil, false
 		}
 	}
-	return t.outlined(list), true
+	if outline {
+		return t.outlined(list), true
+	}
+	if known.of == nil {
+		s := *t.outlined(list)
+		s.Finite, s.Exponent, s.NonNegative = magnitude(list.values)
+		known.of = s.named()
+	}
+	return known.of, true
 }
 
 // described is the list of entries that statistics are taken of; false if there are none.

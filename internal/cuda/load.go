@@ -40,14 +40,8 @@ func (e *NotFoundError) Error() string {
 	if switchedOff(e.Spec) {
 		return fmt.Sprintf("the CUDA driver is switched off (%s=%s)", EnvVar, e.Spec)
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "no driver of CUDA %s or newer was found", Oldest)
-	for _, tried := range e.Tried {
-		b.WriteString("\n\ttried ")
-		b.WriteString(tried)
-	}
-	fmt.Fprintf(&b, "\n%s, or name its libcuda.so.1 in %s", Install, EnvVar)
-	return b.String()
+	return dl.NotFound(fmt.Sprintf("no driver of CUDA %s or newer was found", Oldest), e.Tried,
+		fmt.Sprintf("%s, or name its libcuda.so.1 in %s", Install, EnvVar))
 }
 
 // switchedOff reports whether a value of EnvVar asks for no driver.

@@ -1,5 +1,5 @@
 // Package dl opens shared libraries at run time and calls their C functions, without cgo. It is all that the packages
-// of the CUDA driver, MPI and NCCL ask of the dynamic loader and of purego.
+// of the CUDA driver, MPI and NCCL, and LLVM for its texts, ask of the dynamic loader and of purego.
 package dl
 
 import (
@@ -49,6 +49,14 @@ func openError(name string, err error) error {
 		return ErrNoFile
 	}
 	return fmt.Errorf("cannot open it: %s", reason)
+}
+
+// NotFound says on several lines what was not found, what was tried, and how to get it.
+func NotFound(what string, tried []string, how string) string {
+	for _, t := range tried {
+		what += "\n\ttried " + t
+	}
+	return what + "\n" + how
 }
 
 // String is the C string at an address; "" for none.

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+
+	"github.com/lacuna-sparse/lacuna/internal/dl"
 )
 
 // LLVM is a loaded LLVM library. Its methods may be used by several goroutines
@@ -38,21 +40,15 @@ type NotFoundError struct {
 
 // Error returns the whole story on several lines.
 func (e *NotFoundError) Error() string {
-	var b strings.Builder
+	what := fmt.Sprintf("no LLVM of version %d or newer was found", Oldest)
 	switch e.Spec {
 	case "none":
 		return fmt.Sprintf("LLVM is switched off (%s=none)", EnvVar)
 	case "":
-		fmt.Fprintf(&b, "no LLVM of version %d or newer was found", Oldest)
 	default:
-		fmt.Fprintf(&b, "no LLVM of version %d or newer was found for %q", Oldest, e.Spec)
+		what += fmt.Sprintf(" for %q", e.Spec)
 	}
-	for _, tried := range e.Tried {
-		b.WriteString("\n\ttried ")
-		b.WriteString(tried)
-	}
-	fmt.Fprintf(&b, "\ninstall one (%s) or name it in %s", Install, EnvVar)
-	return b.String()
+	return dl.NotFound(what, e.Tried, fmt.Sprintf("install one (%s) or name it in %s", Install, EnvVar))
 }
 
 // libraries are the libraries open in this process, by dlopen handle. An open

@@ -101,14 +101,8 @@ type NotFoundError struct {
 
 // Error returns the whole story on several lines.
 func (e *NotFoundError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "this process was started by mpirun of %s, whose library was not found", e.Library)
-	for _, t := range e.Tried {
-		b.WriteString("\n\ttried ")
-		b.WriteString(t)
-	}
-	fmt.Fprintf(&b, "\ninstall it (on Debian: apt-get install %s), or name the library in %s", e.Install, EnvVar)
-	return b.String()
+	return dl.NotFound(fmt.Sprintf("this process was started by mpirun of %s, whose library was not found", e.Library), e.Tried,
+		fmt.Sprintf("install it (on Debian: apt-get install %s), or name the library in %s", e.Install, EnvVar))
 }
 
 // load opens the library that goes with an mpirun. Two libraries of MPI may live on one machine, and each sees a single

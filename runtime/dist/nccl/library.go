@@ -83,14 +83,7 @@ func (e *NotFoundError) Error() string {
 	if len(e.Tried) == 0 {
 		return fmt.Sprintf("NCCL is switched off (%s=off)", EnvVar)
 	}
-	var b strings.Builder
-	b.WriteString("NCCL was not found")
-	for _, t := range e.Tried {
-		b.WriteString("\n\ttried ")
-		b.WriteString(t)
-	}
-	fmt.Fprintf(&b, "\n%s; or name its libnccl.so.2 in %s", Install, EnvVar)
-	return b.String()
+	return dl.NotFound("NCCL was not found", e.Tried, fmt.Sprintf("%s; or name its libnccl.so.2 in %s", Install, EnvVar))
 }
 
 // candidates are the files that may be NCCL, best first: what the loader knows, then what PyTorch has brought.
