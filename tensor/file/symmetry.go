@@ -199,7 +199,7 @@ func (s *entrySpec) explainIndex(d []byte, p, k int) string {
 	case end != p+len(field):
 		return fmt.Sprintf("%s is not an index: expected %s on a line", quote(field), s.fields())
 	case st == numOK && v == 0 && s.base == 1:
-		return "index 0: indices start at 1 (if this file counts from 0, read it with IndexBase(0))"
+		return "index 0: indices start at 1 (if this file counts from 0, read it with IndexBase(0), on the command line :base=0)"
 	case s.dims[k] == 0:
 		return fmt.Sprintf("index %s of axis %d, which has size 0", field, k)
 	case s.dims[k] == math.MaxInt64:
