@@ -175,7 +175,7 @@ func (s *search) visitInside(e lang.Expr, loops []*lang.Index) {
 		delete(s.replaced, x)
 		return true
 	})
-	s.visit(e, context{safe: !s.preserve, loops: loops})
+	s.visit(e, context{safe: !s.preserve, signed: s.signed, loops: loops})
 }
 
 // tensorsUnder are the tensors that a node is computed from.

@@ -174,6 +174,12 @@ var programs = []struct {
 	{"Y(i,f) = sum_j A(i,j)*tanh(sum_k X(j,k)*W(k,f))", map[string]operand{"A": csr, "X": dense(n, 16), "W": dense(16, 8)}},
 	// What stands inside a factor has an order of its own.
 	{"y(i) = A(i,j)*exp(sum_{k,l} (B(j,k)*B(k,l)*x(l)))", map[string]operand{"A": csr, "B": csr, "x": vec}},
+	// Roots of what is not negative are numbers.
+	{"Y(i,f) = sum_j R(i,j)*X(j,f)/(sqrt(sum_k R(i,k))*sqrt(sum_l R(j,l)))", map[string]operand{"R": power, "X": dense(8192, 16)}},
+	// The zero of a gap has no sign: where that tells, intermediates store what sums do.
+	{"y(i) = 1/(2*sum_{j,k} (A(i,j)*B(j,k)*x(k)))", map[string]operand{"A": csr, "B": csr, "x": vec}},
+	{"y(i) = 1/(-2*sum_{j,k} (A(i,j)*B(j,k)*x(k)))", map[string]operand{"A": csr, "B": csr, "x": vec}},
+	{"y(i) = exp(-2*sum_{j,k} (A(i,j)*B(j,k)*x(k)))", map[string]operand{"A": csr, "B": csr, "x": vec}},
 	// Other operators.
 	{"d(i) = min_j (A(i,j) + min_k (B(j,k) + x(k)))", map[string]operand{"A": dense(2000, 2000), "B": dense(2000, 2000), "x": dense(2000)}},
 	{"h(i,j) = max(exp(A(i,j)), sum_k X(j,k)*x(k))", map[string]operand{"A": dense(2000, 2000), "X": dense(2000, 2000), "x": dense(2000)}},

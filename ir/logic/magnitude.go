@@ -2,6 +2,7 @@ package logic
 
 import (
 	"math"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -83,6 +84,10 @@ func (s *statement) boundOfCall(e *lang.Call) float64 {
 		if l, ok := e.Args[1].(*lang.Literal); ok && l.Value.Complex128() == 2 {
 			return 2*args[0] + 1
 		}
+	case "sqrt":
+		if s.unsigned(e.Args[0]) {
+			return most/2 + 1
+		}
 	case "neg", "abs", "min", "max", "relu", "conj", "real", "imag", "copysign", "floor", "ceil", "trunc", "round":
 		return most + 1
 	case "sigmoid", "tanh", "sin", "cos", "sign", "erf", "heaviside":
@@ -91,6 +96,34 @@ func (s *statement) boundOfCall(e *lang.Call) float64 {
 		}
 	}
 	return math.Inf(1)
+}
+
+// unsigned reports whether a number is not below 0, so that it has a root, if what it is computed from is finite.
+func (s *statement) unsigned(e lang.Expr) bool {
+	if !e.DType().IsFloat() {
+		return false
+	}
+	switch e := e.(type) {
+	case *lang.Literal:
+		return e.Value.Float64() >= 0
+	case *lang.Access:
+		return s.facts[e.Tensor].nonNegative
+	case *lang.Reduce:
+		return e.Op == lang.Sum && s.unsigned(e.Body)
+	case *lang.Call:
+		switch e.Fn {
+		case "square", "abs":
+			return true
+		case "^", "pow":
+			l, ok := e.Args[1].(*lang.Literal)
+			return ok && l.Value.Complex128() == 2
+		case "sqrt":
+			return s.unsigned(e.Args[0])
+		case "+", "*":
+			return !slices.ContainsFunc(e.Args, func(a lang.Expr) bool { return !s.unsigned(a) })
+		}
+	}
+	return false
 }
 
 // isZero reports whether an expression is the number 0.

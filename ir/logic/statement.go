@@ -23,6 +23,8 @@ type statement struct {
 	// sparseResult says that the result tells which elements are stored; preserve, that intermediates must too: they store what the
 	// reductions that they stand for do.
 	sparseResult, preserve bool
+	// signed: around what is optimised, zeros are told apart by their signs.
+	signed bool
 }
 
 func (o *optimiser) statement(s *lang.Stmt) *statement {
@@ -61,6 +63,8 @@ type context struct {
 	root bool
 	// safe: what is around it depends on its value only, not on whether it is stored.
 	safe bool
+	// signed: what is around it may tell 0 from -0. A gap has no sign, so that -A(i,j) is 0 where A stores nothing and -0 where it stores 0.
+	signed bool
 	// called: it is in the argument of a function that takes long.
 	called bool
 	// loops are the indices that are visible.
@@ -88,7 +92,7 @@ func (s *statement) optimised(a *lang.Assign) *lang.Assign {
 			free = append(free, v)
 		}
 	}
-	s.visit(s.stmt.RHS, context{root: true, safe: true, loops: free})
+	s.visit(s.stmt.RHS, context{root: true, safe: true, signed: s.toldElsewhere(s.stmt.LHS.Tensor, map[string]bool{}), loops: free})
 	if len(s.replaced) == 0 && s.stmt == s.written {
 		return a
 	}
@@ -138,7 +142,9 @@ func (s *statement) visit(e lang.Expr, c context) {
 	case *lang.Cast:
 		s.visit(e.X, inner)
 	case *lang.Select:
-		s.visit(e.Cond, inner)
+		cond := inner
+		cond.signed = false
+		s.visit(e.Cond, cond)
 		s.visit(e.Else, inner)
 		if a, ok := e.Cond.(*lang.Access); ok && isZero(e.Else) {
 			defer s.under(a)()
@@ -155,12 +161,13 @@ func (s *statement) visit(e lang.Expr, c context) {
 			}
 			body = r.Body
 		}
-		inner.called = false
+		inner.called, inner.signed = false, inner.signed && e.Op != lang.Sum
 		s.visit(body, inner)
 	case *lang.Call:
 		for i, a := range e.Args {
 			x := inner
-			x.safe, x.called = inner.safe && s.insensitive(e, i), inner.called || slow(e)
+			x.safe, x.called = inner.safe && s.insensitive(e, i) && !(inner.signed && s.flips(e, i)), inner.called || slow(e)
+			x.signed = tellsSigns(e, i, inner.signed)
 			done := func() {}
 			if e.Fn == "*" {
 				done = s.under(slices.Concat(e.Args[:i], e.Args[i+1:])...)
@@ -245,8 +252,8 @@ func (s *statement) planned(e lang.Expr, l *law, expand bool) *plan {
 
 // optimise finds the best order of a query, and reports whether it is another than the written one.
 func (s *statement) optimise(e lang.Expr, l *law, c context) bool {
-	defer func(old bool) { s.preserve = old }(s.preserve)
-	s.preserve, s.alone = s.sparseResult || !c.safe, c.root
+	defer func(preserve, signed bool) { s.preserve, s.signed = preserve, signed }(s.preserve, s.signed)
+	s.preserve, s.signed, s.alone = s.sparseResult || !c.safe || c.signed && s.signs(e), c.signed, c.root
 	p := s.planned(e, l, false)
 	if p == nil {
 		return false
