@@ -294,6 +294,9 @@ func (r *repl) assign(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
+	if lang.Reserved(o.Name) {
+		return fmt.Errorf("%s is a word of the language, which programs cannot read as a tensor: take another name", o.Name)
+	}
 	old, isKept := r.kept[o.Name]
 	switch {
 	case o.Source == nil && !isKept:
