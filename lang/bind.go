@@ -3,6 +3,8 @@ package lang
 import (
 	"fmt"
 	"slices"
+
+	"github.com/lacuna-sparse/lacuna/internal/overflow"
 )
 
 // Extents says how far every index of a program runs for given operands.
@@ -122,13 +124,13 @@ func numberOf(op func(x, y int64) (int64, bool), x, y number) number {
 func (b *binder) Const(n int64) number { return number{n: n} }
 
 // Add is the sum of x and y.
-func (b *binder) Add(x, y number) number { return numberOf(addInt64, x, y) }
+func (b *binder) Add(x, y number) number { return numberOf(overflow.Add, x, y) }
 
-// Sub is x less y, which is not the least number.
-func (b *binder) Sub(x, y number) number { return numberOf(addInt64, x, number{-y.n, y.tooLong}) }
+// Sub is x less y.
+func (b *binder) Sub(x, y number) number { return numberOf(overflow.Sub, x, y) }
 
 // Mul is the product of x and y.
-func (b *binder) Mul(x, y number) number { return numberOf(mulInt64, x, y) }
+func (b *binder) Mul(x, y number) number { return numberOf(overflow.Mul, x, y) }
 
 // Min is the lesser one of x and y.
 func (b *binder) Min(x, y number) number { return number{min(x.n, y.n), x.tooLong || y.tooLong} }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/lacuna-sparse/lacuna/internal/overflow"
 )
 
 // ExtentArithmetic is what extents are computed in, and what is made of the conditions on them:
@@ -313,7 +315,7 @@ func (sb *stmtRules[N]) inside(id int, u *Use[N]) N {
 	low, high := sb.Const(u.Index.Const), sb.Const(u.Index.Const)
 	for _, t := range u.Index.Terms {
 		if root(t.Var).ID == id {
-			coef = checked(addInt64, coef, t.Coef, &fits)
+			coef = checked(overflow.Add, coef, t.Coef, &fits)
 			continue
 		}
 		last := sb.Max(sb.Sub(sb.extentOf(t.Var), sb.Const(1)), sb.Const(0))

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lacuna-sparse/lacuna/internal/overflow"
 	"github.com/lacuna-sparse/lacuna/internal/suggest"
 )
 
@@ -89,7 +90,7 @@ func (l *linear) addBinary(n *Binary, scale int64) {
 			v, ok = constant(factor)
 		}
 		if ok {
-			product, fits := mulInt64(v, scale)
+			product, fits := overflow.Mul(v, scale)
 			if !fits {
 				l.tooLarge(n.Pos)
 				return
@@ -110,8 +111,8 @@ func (l *linear) negate(pos Pos, scale int64) int64 {
 }
 
 func (l *linear) addConst(pos Pos, v, scale int64) {
-	product, ok := mulInt64(v, scale)
-	sum, fits := addInt64(l.konst, product)
+	product, ok := overflow.Mul(v, scale)
+	sum, fits := overflow.Add(l.konst, product)
 	if !ok || !fits || sum == math.MinInt64 {
 		l.tooLarge(pos)
 		return
@@ -122,7 +123,7 @@ func (l *linear) addConst(pos Pos, v, scale int64) {
 func (l *linear) addVar(n *Ref, scale int64) {
 	for _, t := range l.terms {
 		if t.Name == n.Name {
-			sum, fits := addInt64(t.Coef, scale)
+			sum, fits := overflow.Add(t.Coef, scale)
 			if !fits || sum == math.MinInt64 {
 				l.tooLarge(n.Pos)
 				return

@@ -162,10 +162,11 @@ type gridRun struct {
 	// sound is how many of launched are known not to have failed.
 	sound int
 	// idle says that nothing was put into the queue since the host has waited for it.
-	idle  bool
-	under *Underway   // has the queue
-	parts []partState // by memoisable.parts
-	small smallBuffer
+	idle      bool
+	under     *Underway   // has the queue
+	recording *Recording  // of the run, or nil
+	parts     []partState // by memoisable.parts
+	small     smallBuffer
 }
 
 // smallBuffer is a copy of a buffer that sizes are read from: all of it is fetched at once,
@@ -200,7 +201,9 @@ func (x *Executable) runGrid(ctx context.Context, s *state, o Options, r *Result
 	}
 	g := &s.grid
 	g.begin(ctx, x, s, q, o)
-	g.under = under
+	if g.under = under; under != nil {
+		g.recording = under.Recording
+	}
 	defer g.close()
 	if err := g.open(); err != nil {
 		return err
@@ -306,18 +309,8 @@ func (g *gridRun) open() error {
 		}
 	}
 	g.recall()
-	if r := g.recording(); r != nil {
-		r.uses(g.held)
-	}
+	g.recording.uses(g.held)
 	return nil
-}
-
-// recording is what records the run, nil if nothing does.
-func (g *gridRun) recording() *Recording {
-	if g.under == nil {
-		return nil
-	}
-	return g.under.Recording
 }
 
 // alloc makes a block of at least one byte.

@@ -21,7 +21,7 @@ func (g *gridRun) fetch(id loop.BufferID, i int64) (v int64, ok bool) {
 		return g.download(id, elem, i)
 	}
 	if v, known := lasting.element(i); known {
-		g.recording().pin(lasting)
+		g.recording.pin(lasting)
 		return v, true
 	}
 	if v, ok = g.download(id, elem, i); ok && g.err == nil {
@@ -83,7 +83,7 @@ func (g *gridRun) results(ctx context.Context, r *Results) error {
 	}
 	s := g.s
 	if g.leaves() || !g.stay {
-		g.recording().spoil()
+		g.recording.spoil()
 	}
 	// What is left for later runs, other queues may use from now on.
 	later := g.under != nil && !g.leaves()

@@ -154,7 +154,7 @@ func (g *gridRun) recall() {
 		if r := g.s.mem[l.parts[i].input].On; r != nil && r.device == g.x.grid.device && !r.at.foreign {
 			p.known, p.keep = r.at.recall(rememberedAs{g.x, i}, g.s)
 			g.held = append(g.held, p.known...)
-			g.recording().pin(r.at)
+			g.recording.pin(r.at)
 		}
 		g.parts = append(g.parts, p)
 	}

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/internal/admission"
+	"github.com/lacuna-sparse/lacuna/internal/overflow"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/runtime/alloc"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -119,7 +120,7 @@ func Refused(what string, err error) error {
 
 // bytesOf is the size of n elements, or math.MaxInt64 when that is too large.
 func bytesOf(n, elemSize int64) int64 {
-	b, ok := mulChecked(n, elemSize)
+	b, ok := overflow.Mul(n, elemSize)
 	if !ok || b > math.MaxInt64-2*alloc.Align {
 		return math.MaxInt64
 	}
@@ -128,7 +129,7 @@ func bytesOf(n, elemSize int64) int64 {
 
 // saturatingAdd adds two numbers that are not negative.
 func saturatingAdd(x, y int64) int64 {
-	if z, ok := addChecked(x, y); ok {
+	if z, ok := overflow.Add(x, y); ok {
 		return z
 	}
 	return math.MaxInt64

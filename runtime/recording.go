@@ -14,43 +14,13 @@ import (
 // an Underway; what is recorded is not changed any more, and may be played by several goroutines at once.
 type Recording struct {
 	device accelerator
-	told   []telling
-	blocks []gridBuffer // that were allocated, in that order
+	told   []func(*player) error
+	blocks []gridBuffer // that were allocated, in that order; without bytes once they are given back, with the length in bytes where one is a result
 	// operands are the other arrays that runs have used, and pinned those from which more followed than what was told.
-	operands, pinned []*residentBlock
-	results          []recordedResult
-	exchanged        []int // operands in whose places others may come, -1 for none
-	spoilt           bool
+	operands, pinned   []*residentBlock
+	results, exchanged []int // of the blocks; and operands in whose places others may come, -1 for none
+	spoilt             bool
 }
-
-// recordedResult is a block that the caller is given, and how many bytes of it.
-type recordedResult struct {
-	block int
-	bytes int64
-}
-
-// telling is one thing that a queue is told.
-type telling struct {
-	what   tellingKind
-	bytes  int64
-	fill   alloc.Fill
-	kernel gridKernel
-	blocks int64
-	call   gridCall    // without addresses: they are in refs, that of the status last
-	refs   []reference // or of a copy: to and from; or of what is cleared or freed
-}
-
-type tellingKind uint8
-
-const (
-	toAlloc tellingKind = iota
-	toAllocResident
-	toFindScratch
-	toFree
-	toClear
-	toCopy
-	toLaunch
-)
 
 // reference is an address in one of the blocks or operands, or none if number is negative.
 type reference struct {
@@ -65,25 +35,29 @@ func (r *Recording) Good() bool { return !r.spoilt && r.device != nil }
 // Result says that a run's result is one of those that playing makes, in this order.
 func (r *Recording) Result(on *Resident) {
 	ref := r.refer(on.at.at)
-	r.spoilt = r.spoilt || ref.operand || ref.number < 0 || ref.offset != 0
-	r.results = append(r.results, recordedResult{ref.number, on.bytes})
+	if ref.operand || ref.number < 0 || ref.offset != 0 {
+		r.spoilt = true
+		return
+	}
+	r.blocks[ref.number].len = on.bytes
+	r.results = append(r.results, ref.number)
 }
 
 // Exchange tells the arrays of all arguments of the runs, and returns those of the wanted ones in whose places others may come when the
 // recording is played: nothing follows from what is in them but what kernels read, and they stand for one argument alone.
 func (r *Recording) Exchange(arrays []*Resident, wanted []bool) (may []bool) {
+	times := map[*residentBlock]int{}
+	for _, on := range arrays {
+		times[on.at]++
+	}
 	for i, on := range arrays {
-		once := !slices.ContainsFunc(arrays[:i], on.same) && !slices.ContainsFunc(arrays[i+1:], on.same)
-		may = append(may, wanted[i] && once && !slices.Contains(r.pinned, on.at))
+		may = append(may, wanted[i] && times[on.at] == 1 && !slices.Contains(r.pinned, on.at))
 		if may[i] {
 			r.exchanged = append(r.exchanged, slices.Index(r.operands, on.at))
 		}
 	}
 	return may
 }
-
-// same reports whether two arrays are one.
-func (r *Resident) same(other *Resident) bool { return r.at == other.at }
 
 // spoil says that what is recorded must not be told again.
 func (r *Recording) spoil() {
@@ -128,21 +102,11 @@ func (r *Recording) refer(at block) reference {
 	return reference{number: -1}
 }
 
-// tell records something with the addresses that it has.
-func (r *Recording) tell(t telling, addresses ...block) {
-	for _, at := range addresses {
-		ref := r.refer(at)
-		r.spoilt = r.spoilt || at != 0 && ref.number < 0
-		t.refs = append(t.refs, ref)
-	}
-	r.told = append(r.told, t)
-}
-
-// allocated records a block, if it is there.
-func (r *Recording) allocated(what tellingKind, at block, bytes int64, fill alloc.Fill, ok bool) {
-	r.spoilt = r.spoilt || !ok
-	r.told = append(r.told, telling{what: what, bytes: bytes, fill: fill})
-	r.blocks = append(r.blocks, gridBuffer{at: at, bytes: bytes})
+// known is refer for an address that there is, if it is not 0.
+func (r *Recording) known(at block) reference {
+	ref := r.refer(at)
+	r.spoilt = r.spoilt || at != 0 && ref.number < 0
+	return ref
 }
 
 // recorder is a queue that records what it is told.
@@ -151,50 +115,68 @@ type recorder struct {
 	r *Recording
 }
 
+func (q recorder) tell(again func(*player) error) { q.r.told = append(q.r.told, again) }
+
+// allocated records a block, if it is there.
+func (q recorder) allocated(b block, bytes int64, ok bool, again func(*player) error) {
+	q.r.spoilt = q.r.spoilt || !ok
+	q.r.blocks = append(q.r.blocks, gridBuffer{at: b, bytes: bytes})
+	q.tell(again)
+}
+
 func (q recorder) alloc(bytes int64) (block, error) {
 	b, err := q.queue.alloc(bytes)
-	q.r.allocated(toAlloc, b, bytes, alloc.Anything, err == nil)
+	q.allocated(b, bytes, err == nil, func(p *player) error { return p.allocate(bytes, ofRun) })
 	return b, err
 }
 
 func (q recorder) allocResident(bytes int64) (block, error) {
 	b, err := q.queue.allocResident(bytes)
-	q.r.allocated(toAllocResident, b, bytes, alloc.Anything, err == nil)
+	q.allocated(b, bytes, err == nil, func(p *player) error { return p.allocate(bytes, stays) })
 	return b, err
 }
 
 func (q recorder) scratch(bytes int64, fill alloc.Fill) (block, bool) {
 	b, ok := q.queue.scratch(bytes, fill)
 	if ok { // else the run allocates
-		q.r.allocated(toFindScratch, b, bytes, fill, true)
+		q.allocated(b, bytes, true, func(p *player) error { return p.find(bytes, fill) })
 	}
 	return b, ok
 }
 
 func (q recorder) free(b block, bytes int64) {
-	q.r.tell(telling{what: toFree}, b)
-	if n := q.r.refer(b).number; n >= 0 {
-		q.r.blocks[n] = gridBuffer{} // its address may be somebody else's from now on
+	if ref := q.r.known(b); ref.number >= 0 {
+		q.r.blocks[ref.number].bytes = 0 // its address may be somebody else's from now on
+		q.tell(func(p *player) error { p.free(&p.blocks[ref.number]); return nil })
 	}
 	q.queue.free(b, bytes)
 }
 
 func (q recorder) clear(b block, bytes int64) error {
-	q.r.tell(telling{what: toClear, bytes: bytes}, b)
+	ref := q.r.known(b)
+	q.tell(func(p *player) error { return p.q.clear(p.at(ref), bytes) })
 	return q.queue.clear(b, bytes)
 }
 
 func (q recorder) copy(to, from block, bytes int64) error {
-	q.r.tell(telling{what: toCopy, bytes: bytes}, to, from)
+	toRef, fromRef := q.r.known(to), q.r.known(from)
+	q.tell(func(p *player) error { return p.q.copy(p.at(toRef), p.at(fromRef), bytes) })
 	return q.queue.copy(to, from, bytes)
 }
 
 func (q recorder) launch(k gridKernel, blocks int64, c *gridCall) error {
-	var at []block
-	for _, b := range c.bufs {
-		at = append(at, b.at)
+	bufs, args, status := slices.Clone(c.bufs), slices.Clone(c.args), q.r.known(c.status)
+	refs := make([]reference, len(bufs))
+	for i := range bufs {
+		refs[i] = q.r.known(bufs[i].at)
 	}
-	q.r.tell(telling{what: toLaunch, kernel: k, blocks: blocks, call: gridCall{bufs: slices.Clone(c.bufs), args: slices.Clone(c.args)}}, append(at, c.status)...)
+	q.tell(func(p *player) error {
+		p.call = gridCall{append(p.call.bufs[:0], bufs...), args, p.at(status)}
+		for i := range p.call.bufs {
+			p.call.bufs[i].at = p.at(refs[i])
+		}
+		return p.q.launch(k, blocks, &p.call)
+	})
 	return q.queue.launch(k, blocks, c)
 }
 
@@ -208,14 +190,22 @@ func (q recorder) download(ctx context.Context, to unsafe.Pointer, b block, offs
 	return q.queue.download(ctx, to, b, offset, bytes)
 }
 
+// player is a recording that is told to a queue.
+type player struct {
+	q        queue
+	blocks   []gridBuffer // without bytes once they are given back; owned are those of the run
+	operands []*residentBlock
+	call     gridCall
+}
+
 // Play tells the device again what was recorded, as one run of u. The arrays given come in the places of those that may be exchanged, in that
-// order, and are as long as they. It is not ok where an array or memory is not to be had any more. In any case u is to be waited for.
-func (r *Recording) Play(ctx context.Context, u *Underway, given []*Resident) (results []*Resident, ok bool, err error) {
+// order, and are as long as they. It is not ok where that cannot be done, as an array or memory is not to be had any more. In any case u is to be waited for.
+func (r *Recording) Play(ctx context.Context, u *Underway, given []*Resident) (results []*Resident, ok bool) {
 	q, ok, err := u.begin(ctx, r.device)
-	if !ok {
-		return nil, false, err
+	if !ok || err != nil {
+		return nil, false
 	}
-	p := player{Recording: r, q: q, blocks: make([]playedBlock, 0, len(r.blocks)), operands: slices.Clone(r.operands)}
+	p := player{q: q, blocks: make([]gridBuffer, 0, len(r.blocks)), operands: slices.Clone(r.operands)}
 	for i, number := range r.exchanged {
 		if number >= 0 {
 			p.operands[number] = given[i].at
@@ -226,104 +216,56 @@ func (r *Recording) Play(ctx context.Context, u *Underway, given []*Resident) (r
 		held++
 	}
 	if ok = held == len(p.operands); ok {
-		ok, err = p.play()
+		ok = !slices.ContainsFunc(r.told, func(again func(*player) error) bool { return again(&p) != nil })
 		q.rewind() // so that the device begins
 	}
 	if ok {
-		for _, res := range r.results {
-			b := &p.blocks[res.block]
-			on := newResident(r.device, b.at, res.bytes, b.bytes)
+		for _, n := range r.results {
+			b := &p.blocks[n]
+			on := newResident(r.device, b.at, r.blocks[n].len, b.bytes)
 			on.at.under = u
 			results = append(results, on)
-			b.what = toFree
+			b.bytes = 0
 		}
 	}
-	for _, b := range p.blocks {
-		switch b.what {
-		case toAlloc:
-			q.free(b.at, b.bytes)
-		case toAllocResident: // which only later runs have read
-			stays := newResidentBlock(r.device, b.at, b.bytes)
-			stays.under = u
-			u.keep(stays)
+	for i := range p.blocks {
+		if b := &p.blocks[i]; b.owned {
+			p.free(b)
+		} else if b.bytes > 0 { // what only later runs have read
+			left := newResidentBlock(r.device, b.at, b.bytes)
+			left.under = u
+			u.keep(left)
 		}
 	}
 	u.leave(p.operands[:held], false)
-	return results, ok, err
+	return results, ok
 }
 
-// player is a recording that is played.
-type player struct {
-	*Recording
-	q        queue
-	blocks   []playedBlock
-	operands []*residentBlock
-	call     gridCall
-}
-
-// playedBlock is a block and what it was had by; that of one which was given back is toFree.
-type playedBlock struct {
-	at    block
-	bytes int64
-	what  tellingKind
-}
-
-// play tells all. It is not ok where memory is short.
-func (p *player) play() (ok bool, err error) {
-	for i := range p.told {
-		t := &p.told[i]
-		switch t.what {
-		case toAlloc, toAllocResident, toFindScratch:
-			if !p.allocate(t) {
-				return false, nil
-			}
-		case toFree:
-			b := &p.blocks[t.refs[0].number]
-			p.q.free(b.at, b.bytes)
-			b.what = toFree
-		case toClear:
-			err = p.q.clear(p.at(t.refs[0]), t.bytes)
-		case toCopy:
-			err = p.q.copy(p.at(t.refs[0]), p.at(t.refs[1]), t.bytes)
-		case toLaunch:
-			c, status := &p.call, len(t.call.bufs)
-			c.bufs, c.args = append(c.bufs[:0], t.call.bufs...), t.call.args
-			for j := range c.bufs {
-				c.bufs[j].at = p.at(t.refs[j])
-			}
-			c.status = p.at(t.refs[status])
-			err = p.q.launch(t.kernel, t.blocks, c)
-		}
-		if err != nil {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-// allocate makes a block. What runs found in scratch memory one after the other is all needed at once, for which that may be too small.
-func (p *player) allocate(t *telling) bool {
-	b := playedBlock{bytes: t.bytes, what: t.what}
-	var err error
-	switch t.what {
-	case toAllocResident:
-		b.at, err = p.q.allocResident(t.bytes)
-	case toAlloc:
-		b.at, err = p.q.alloc(t.bytes)
-	default:
-		var ok bool
-		if b.at, ok = p.q.scratch(t.bytes, t.fill); ok {
-			break
-		}
-		b.what = toAlloc
-		if b.at, err = p.q.alloc(t.bytes); err == nil && t.fill == alloc.Zeroed {
-			err = p.q.clear(b.at, t.bytes)
-		}
-	}
+func (p *player) allocate(bytes int64, life lifetime) error {
+	at, err := allocateOnce(p.q, bytes, life)
 	if err == nil {
-		p.blocks = append(p.blocks, b)
+		p.blocks = append(p.blocks, gridBuffer{at: at, bytes: bytes, owned: life == ofRun})
 	}
-	return err == nil
+	return err
+}
+
+// find is allocate for what was scratch memory. What runs had one after the other is all needed at once, for which that may be too small.
+func (p *player) find(bytes int64, fill alloc.Fill) error {
+	if at, ok := p.q.scratch(bytes, fill); ok {
+		p.blocks = append(p.blocks, gridBuffer{at: at})
+		return nil
+	}
+	err := p.allocate(bytes, ofRun)
+	if err == nil && fill == alloc.Zeroed {
+		err = p.q.clear(p.blocks[len(p.blocks)-1].at, bytes)
+	}
+	return err
+}
+
+// free gives a block of the run back.
+func (p *player) free(b *gridBuffer) {
+	p.q.free(b.at, b.bytes)
+	*b = gridBuffer{at: b.at}
 }
 
 // at is the address of a reference.

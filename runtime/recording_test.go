@@ -33,10 +33,7 @@ func TestPlay(t *testing.T) {
 	alive := e.alive()
 	play := func(vec *Resident) (y []float64, ok bool) {
 		var under Underway
-		made, ok, err := rec.Play(t.Context(), &under, []*Resident{vec})
-		if err != nil {
-			t.Error(err)
-		}
+		made, ok := rec.Play(t.Context(), &under, []*Resident{vec})
 		if err := under.Wait(t.Context()); err != nil {
 			t.Error(err)
 		}

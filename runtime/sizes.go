@@ -3,8 +3,8 @@ package runtime
 import (
 	"fmt"
 	"math"
-	"math/bits"
 
+	"github.com/lacuna-sparse/lacuna/internal/overflow"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
@@ -141,11 +141,11 @@ func (c *sizeCode) eval(stack, scalars []int64, mem []Memory, buffers []loop.Buf
 		var ok bool
 		switch s.do {
 		case addSize:
-			stack[top], ok = addChecked(x, y)
+			stack[top], ok = overflow.Add(x, y)
 		case subSize:
-			stack[top], ok = subChecked(x, y)
+			stack[top], ok = overflow.Sub(x, y)
 		case mulSize:
-			stack[top], ok = mulChecked(x, y)
+			stack[top], ok = overflow.Mul(x, y)
 		case divSize:
 			if y == 0 {
 				return 0, "division by zero"
@@ -161,33 +161,4 @@ func (c *sizeCode) eval(stack, scalars []int64, mem []Memory, buffers []loop.Buf
 		}
 	}
 	return stack[0], ""
-}
-
-func addChecked(x, y int64) (int64, bool) {
-	z := x + y
-	return z, (x^z)&(y^z) >= 0
-}
-
-func subChecked(x, y int64) (int64, bool) {
-	z := x - y
-	return z, (x^y)&(x^z) >= 0
-}
-
-func mulChecked(x, y int64) (int64, bool) {
-	hi, lo := bits.Mul64(magnitude(x), magnitude(y))
-	negative := (x < 0) != (y < 0)
-	switch {
-	case hi != 0:
-		return 0, false
-	case negative:
-		return -int64(lo), lo <= 1<<63
-	}
-	return int64(lo), lo < 1<<63
-}
-
-func magnitude(x int64) uint64 {
-	if x < 0 {
-		return -uint64(x)
-	}
-	return uint64(x)
 }

@@ -133,7 +133,7 @@ func (k *Kernel) runAgain(ctx context.Context, b *binding, vals values) (done bo
 		i++
 	}
 	var under runtime.Underway
-	arrays, done, err := r.recording.Play(ctx, &under, others)
+	arrays, done := r.recording.Play(ctx, &under, others)
 	if done {
 		for i := range r.results {
 			res := &r.results[i]
@@ -148,10 +148,7 @@ func (k *Kernel) runAgain(ctx context.Context, b *binding, vals values) (done bo
 	} else {
 		k.repeated.CompareAndSwap(r, nil)
 	}
-	if waited := under.Wait(ctx); err == nil {
-		err = waited
-	}
-	return done, err
+	return done, under.Wait(ctx)
 }
 
 // given are the tensors of a run that arguments are stored as.

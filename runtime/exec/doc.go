@@ -12,6 +12,7 @@
 //	specialise.go     a step for the index types and the choices of a run; chooseversion.go makes these:
 //	workspaces.go     how workspaces store entries; heavy.go: cuts inside rows; privatise.go: copies that scatters add to
 //	replan.go         plans to fall back on
+//	again.go          runs on a device that are told again
 //	lifetime.go       which results are a caller's own; memo.go: what is remembered beside an operand
 //	diagnostics.go    errors in data, with their places; warnings.go: what may not be meant, or takes long
 //
