@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"time"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // Map makes a block of so many bytes, which are 0, and at least one. The error is an [*Error].
@@ -85,14 +87,17 @@ func (f *Files) room(file *os.File, at, bytes int64, result bool) ([]byte, error
 	return f.mapped(&block{file: file, at: at, used: bytes, result: result})
 }
 
+// create makes a file without a name: one that never had one, which an end at any time cannot leave, where the file system has such.
 func (f *Files) create() (*os.File, error) {
-	file, err := os.CreateTemp(f.dir, ".lacuna.*.tmp")
+	file, err := os.OpenFile(f.dir, os.O_RDWR|unix.O_TMPFILE, 0o600)
 	if err != nil {
-		return nil, err
-	}
-	if err := os.Remove(file.Name()); err != nil {
-		file.Close()
-		return nil, err
+		if file, err = os.CreateTemp(f.dir, ".lacuna.*.tmp"); err != nil {
+			return nil, err
+		}
+		if err := os.Remove(file.Name()); err != nil {
+			file.Close()
+			return nil, err
+		}
 	}
 	if inMemory(file) {
 		file.Close()
