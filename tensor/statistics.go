@@ -3,6 +3,9 @@ package tensor
 import (
 	"encoding/binary"
 	"math"
+	"runtime"
+	"slices"
+	"sync"
 )
 
 // Statistics describe what a tensor stores, for estimates of what a program costs.
@@ -403,17 +406,11 @@ func parents[N uint32 | uint64](l Level, n int, under []N, each N) ([]N, N) {
 func magnitude(a Array) (finite bool, exponent int, nonNegative bool) {
 	switch a.dt {
 	case Float64:
-		all, signs := uint64(0), uint64(0)
-		for _, x := range View[uint64](a) {
-			all, signs = max(all, x&^(1<<63)), signs|x
-		}
+		all, signs := largest(View[uint64](a))
 		e := int(all >> 52)
 		return e < 2047, max(e-1022, 0), signs>>63 == 0 && e < 2047
 	case Float32:
-		all, signs := uint32(0), uint32(0)
-		for _, x := range View[uint32](a) {
-			all, signs = max(all, x&^(1<<31)), signs|x
-		}
+		all, signs := largest(View[uint32](a))
 		e := int(all >> 23)
 		return e < 255, max(e-126, 0), signs>>31 == 0 && e < 255
 	case Float16, BFloat16, Complex64, Complex128:
@@ -433,4 +430,40 @@ func magnitude(a Array) (finite bool, exponent int, nonNegative bool) {
 		return finite, exponent, nonNegative
 	}
 	return true, 8 * a.dt.Size(), a.dt.IsUnsigned() || a.dt == Bool
+}
+
+// largest returns the largest magnitude of the floats with such bits, as bits, and all their signs; long lists are shared by the processors.
+func largest[W uint32 | uint64](list []W) (all, signs W) {
+	const share = 1 << 18
+	n := min(len(list)/share, runtime.GOMAXPROCS(0))
+	if n <= 1 {
+		return largestOf(list)
+	}
+	found := make([]struct{ all, signs W }, n)
+	var wait sync.WaitGroup
+	for i, part := range slices.Collect(slices.Chunk(list, (len(list)+n-1)/n)) {
+		wait.Go(func() { found[i].all, found[i].signs = largestOf(part) })
+	}
+	wait.Wait()
+	for _, f := range found {
+		all, signs = max(all, f.all), signs|f.signs
+	}
+	return all, signs
+}
+
+// largestOf is largest by one thread, with four maxima at a time, none of which waits for another.
+func largestOf[W uint32 | uint64](list []W) (all, signs W) {
+	sign := ^W(0)>>1 + 1
+	var m [4]W
+	for len(list) >= 4 {
+		x := (*[4]W)(list)
+		a, b, c, d := x[0], x[1], x[2], x[3]
+		signs |= a | b | c | d
+		m = [4]W{max(m[0], a&^sign), max(m[1], b&^sign), max(m[2], c&^sign), max(m[3], d&^sign)}
+		list = list[4:]
+	}
+	for _, x := range list {
+		m[0], signs = max(m[0], x&^sign), signs|x
+	}
+	return max(m[0], m[1], m[2], m[3]), signs
 }

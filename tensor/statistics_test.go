@@ -3,6 +3,7 @@ package tensor
 import (
 	"math"
 	"reflect"
+	"runtime"
 	"testing"
 )
 
@@ -57,6 +58,27 @@ func TestStatistics(t *testing.T) {
 }
 
 // TestMagnitude: what is infinite or NaN has no bound, and is not taken for numbers that are not negative.
+// Lists of all lengths, and long ones that processors share: wherever the largest value and the only sign are, they are found.
+func TestLargest(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
+	for _, n := range []int{1, 2, 3, 4, 5, 7, 8, 11, 3<<18 + 5} {
+		step := max(1, n/9)
+		for at := 0; at < n; at += step {
+			list := make([]float32, n)
+			list[at], list[n-1-at] = 5, min(list[n-1-at], float32(math.Copysign(0, -1)))
+			if at == n-1-at {
+				list[at] = -5
+			}
+			if all, signs := largest(View[uint32](ArrayOf(list))); math.Float32frombits(all) != 5 || signs>>31 != 1 {
+				t.Errorf("of %d with 5 at %d the largest is %v, the signs %x", n, at, math.Float32frombits(all), signs)
+			}
+		}
+		if all, signs := largest(make([]uint64, n)); all != 0 || signs != 0 {
+			t.Errorf("of %d zeros the largest is %d, the signs %x", n, all, signs)
+		}
+	}
+}
+
 func TestMagnitude(t *testing.T) {
 	type magnitudes struct {
 		finite      bool
