@@ -46,12 +46,12 @@ func (r *Recording) Result(on *Resident) {
 // Exchange tells the arrays of all arguments of the runs, and returns those of the wanted ones in whose places others may come when the
 // recording is played: nothing follows from what is in them but what kernels read, and they stand for one argument alone.
 func (r *Recording) Exchange(arrays []*Resident, wanted []bool) (may []bool) {
-	times := map[*residentBlock]int{}
+	times := map[block]int{} // by address, as several arrays of somebody else's may be the same memory
 	for _, on := range arrays {
-		times[on.at]++
+		times[on.at.at]++
 	}
 	for i, on := range arrays {
-		may = append(may, wanted[i] && times[on.at] == 1 && !slices.Contains(r.pinned, on.at))
+		may = append(may, wanted[i] && times[on.at.at] == 1 && !slices.Contains(r.pinned, on.at))
 		if may[i] {
 			r.exchanged = append(r.exchanged, slices.Index(r.operands, on.at))
 		}
@@ -79,7 +79,7 @@ func (r *Recording) uses(held []*residentBlock) {
 		return
 	}
 	for _, b := range held {
-		if r.refer(b.at).number < 0 {
+		if ref := r.refer(b.at); ref.number < 0 || ref.operand && !slices.Contains(r.operands, b) {
 			r.operands = append(r.operands, b)
 		}
 	}

@@ -117,6 +117,9 @@ func (k *Kernel) runAgain(ctx context.Context, b *binding, vals values) (done bo
 	if r == nil || r.of != b {
 		return false, nil
 	}
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
 	var few [8]*runtime.Resident
 	others := few[:0]
 	i := 0

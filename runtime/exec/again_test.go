@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"context"
+	"errors"
 	"math/rand/v2"
 	"testing"
 
@@ -146,4 +148,41 @@ func onlyDense(operands string) bool {
 		}
 	}
 	return true
+}
+
+// TestSameMemoryAgain: operands that are the same memory, which is somebody else's and which each has an array of its own for, may be others when the run is
+// told again.
+func TestSameMemoryAgain(t *testing.T) {
+	s := NewSession(WithEngine(testengine.Or(t, runtime.Simulated())), WithResidentResults())
+	must := must(t)
+	vector := func(values ...float64) *tensor.Tensor {
+		return must(s.ToDevice(t.Context(), must(tensor.FromDense([]int64{int64(len(values))}, tensor.Dense(1), tensor.ArrayOf(values)))))
+	}
+	a, b, want := vector(1, 2, 3), vector(10, 20, 30), vector(12, 24, 36)
+	foreign := func(x *tensor.Tensor) *tensor.Tensor {
+		of := x.Values().Remote().(*runtime.Resident)
+		r, err := runtime.ForeignResident(s.Engine(), of.Address(), of.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tensor.NewTrusted(x.Shape(), x.Format(), x.Levels(), tensor.RemoteArray(x.DType(), 3, r), x.Fill())
+	}
+	k, err := s.Compile(t.Context(), "y(i) = 2*x(i) + u(i)", declare.Operand("x", a), declare.Operand("u", b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 * leastRepeats {
+		must(k.Run(t.Context(), Args{"x": foreign(a), "u": foreign(a)}))
+	}
+	if diff := tensor.Diff(must(k.Run(t.Context(), Args{"x": foreign(a), "u": foreign(b)})), want); diff != "" {
+		t.Error(diff)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 2 * leastRepeats {
+		must(k.Run(t.Context(), Args{"x": a, "u": b}))
+		if _, err := k.Run(over, Args{"x": a, "u": b}); !errors.Is(err, context.Canceled) {
+			t.Errorf("with a context that has ended: %v", err)
+		}
+	}
 }
