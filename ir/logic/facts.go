@@ -19,9 +19,10 @@ type facts struct {
 	n       float64
 	at      []axis // by axis
 	band    float64
-	// exponent is a bound of its values: see bound.
+	// exponent is a bound of its values: see bound. Neither it nor nonNegative is about the fill of an operand.
 	exponent    float64
 	nonNegative bool
+	endless     bool // fills that are not finite may be among its values
 }
 
 // log2 is the logarithm, 0 for what is below 1.
@@ -59,9 +60,6 @@ func (o *optimiser) operand(t *lang.Tensor) facts {
 	}
 	if t.StoredOf == nil {
 		f.nonNegative = s.NonNegative
-	}
-	if !f.dense && !f.fill.IsZero() && !math.IsInf(f.fill.Float64(), 0) {
-		f.exponent = max(f.exponent, log2(math.Abs(f.fill.Float64()))+1)
 	}
 	return f
 }
@@ -141,7 +139,7 @@ func (o *optimiser) assigned(s *statement) {
 	if !f.known {
 		f.extents = nil
 	}
-	f.exponent = s.bound(s.stmt.RHS)
+	f.exponent, f.endless = s.bound(s.stmt.RHS), s.endless(s.stmt.RHS) || s.stmt.Op != lang.Set && old.endless
 	switch {
 	case t.FillKnown && math.IsInf(t.Fill.Float64(), 0) && f.dense: // outside of what is assigned
 		f.exponent = math.Inf(1)

@@ -2,6 +2,7 @@ package logic
 
 import (
 	"math"
+	"math/cmplx"
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/lang"
@@ -9,7 +10,7 @@ import (
 )
 
 // bound is a number e for which the value of an expression is certainly below 2^e in size, and no nan; +inf if there is
-// none. Nothing can then be infinite, or nan, in any order of computing. Integers are exact modulo 2^64 in any order: their bound is 0
+// none, but for fills that are not finite (endless). Nothing can then be infinite, or nan, in any order of computing. Integers are exact modulo 2^64 in any order: their bound is 0
 // unless they are converted.
 func (s *statement) bound(e lang.Expr) float64 {
 	dt := e.DType()
@@ -29,7 +30,11 @@ func (s *statement) boundOf(e lang.Expr) float64 {
 		z := e.Value.Complex128()
 		return max(0, math.Ceil(math.Log2(math.Hypot(real(z), imag(z))))+1)
 	case *lang.Access:
-		return s.facts[e.Tensor].exponent
+		b := s.facts[e.Tensor].exponent
+		if fill, reads := s.fillOf(e); reads && finite(fill) {
+			b = max(b, log2(cmplx.Abs(fill))+1)
+		}
+		return b
 	case *lang.Cast:
 		if from := e.X.DType(); !from.IsFloat() && !from.IsComplex() {
 			return float64(8 * from.Size())
@@ -98,6 +103,26 @@ func (s *statement) boundOfCall(e *lang.Call) float64 {
 	return math.Inf(1)
 }
 
+// fillOf is the fill that an access may read.
+func (s *statement) fillOf(a *lang.Access) (fill complex128, reads bool) {
+	f := s.facts[a.Tensor]
+	outside := slices.ContainsFunc(a.Indices, func(x lang.IndexExpr) bool { return x.Plain() == nil })
+	if !f.fill.DType().Valid() || f.dense && !outside {
+		return 0, false
+	}
+	return f.fill.Complex128(), true
+}
+
+// endless reports whether an expression reads fills that are not finite, of which its bound says nothing: in shortest paths these are what there is no way to.
+func (s *statement) endless(e lang.Expr) bool {
+	return slices.ContainsFunc(lang.Accesses(e), func(a *lang.Access) bool {
+		fill, reads := s.fillOf(a)
+		return s.facts[a.Tensor].endless || reads && !finite(fill)
+	})
+}
+
+func finite(z complex128) bool { return !cmplx.IsNaN(z) && !cmplx.IsInf(z) }
+
 // unsigned reports whether a number is not below 0, so that it has a root, if what it is computed from is finite.
 func (s *statement) unsigned(e lang.Expr) bool {
 	if !e.DType().IsFloat() {
@@ -107,7 +132,7 @@ func (s *statement) unsigned(e lang.Expr) bool {
 	case *lang.Literal:
 		return e.Value.Float64() >= 0
 	case *lang.Access:
-		return s.facts[e.Tensor].nonNegative
+		return s.unsignedAccess(e)
 	case *lang.Reduce:
 		return e.Op == lang.Sum && s.unsigned(e.Body)
 	case *lang.Call:
@@ -124,6 +149,12 @@ func (s *statement) unsigned(e lang.Expr) bool {
 		}
 	}
 	return false
+}
+
+// unsignedAccess is unsigned for an element of a tensor.
+func (s *statement) unsignedAccess(a *lang.Access) bool {
+	fill, reads := s.fillOf(a)
+	return s.facts[a.Tensor].nonNegative && (!reads || real(fill) >= 0 && !math.Signbit(real(fill)))
 }
 
 // isZero reports whether an expression is the number 0.

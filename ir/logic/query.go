@@ -91,14 +91,14 @@ func (t *term) free() []*lang.Index {
 func (q *query) holds(t *term) bool {
 	all := 0.0
 	for _, e := range t.coefs {
-		if q.law.nonNegative && !q.nonNegative(e) {
+		if q.law.nonNegative && !q.nonNegative(e) || q.law.product == "*" && q.endless(e) {
 			return q.forbidden()
 		}
 		all = q.grown(all, q.bound(e))
 	}
 	var used []*lang.Index
 	for _, f := range t.factors {
-		if q.law.nonNegative && !q.nonNegative(f.expr) {
+		if q.law.nonNegative && !q.nonNegative(f.expr) || q.law.product == "*" && q.endless(f.expr) {
 			return q.forbidden()
 		}
 		if !f.mask {
@@ -192,7 +192,7 @@ func (q *query) grown(a, b float64) float64 {
 func (q *query) nonNegative(e lang.Expr) bool {
 	switch e := e.(type) {
 	case *lang.Access:
-		return q.facts[e.Tensor].nonNegative
+		return q.unsignedAccess(e)
 	case *lang.Literal:
 		return e.Value.Float64() >= 0
 	}

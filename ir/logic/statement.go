@@ -187,7 +187,7 @@ func (s *statement) insensitive(e *lang.Call, i int) bool {
 		return i == 1 || ok && !l.Value.IsZero()
 	case "*":
 		for k, a := range e.Args {
-			if k != i && math.IsInf(s.bound(a), 1) {
+			if k != i && (math.IsInf(s.bound(a), 1) || s.endless(a)) {
 				return s.forbidden()
 			}
 		}

@@ -98,3 +98,67 @@ func TestSignsOfZeros(t *testing.T) {
 		}
 	}
 }
+
+// TestFillsInOrders compares orders where operands have fills that are negative, or not finite: a product with a gap is a gap whatever it is multiplied by, and
+// one with a stored 0 is not.
+func TestFillsInOrders(t *testing.T) {
+	ctx := t.Context()
+	const n = 400
+	var at, of [2][]int64
+	var odd, one []float64
+	x := make([]float64, n)
+	for i := range int64(n) {
+		x[i] = float64(1 + i%3)
+		for j := range int64(16) {
+			at[0], at[1], one = append(at[0], i), append(at[1], 20*j+i%20), append(one, 2)
+		}
+		for j := range 16 * (i % 2) {
+			of[0], of[1], odd = append(of[0], i), append(of[1], 7*j), append(odd, 0.5)
+		}
+	}
+	must := must(t)
+	s := NewSession(WithEngine(runtime.Interp()), WithThreads(1))
+	s.env.eager = true
+	for _, fill := range []float64{-4, math.NaN(), math.Inf(1), 2} {
+		sparse := func(shape []int64, f tensor.Format, at [][]int64, values []float64, opts ...tensor.Option) *tensor.Tensor {
+			return must(tensor.FromCoords(shape, f, at, tensor.ArrayOf(values), opts...))
+		}
+		other := tensor.WithFill(tensor.Float(tensor.Float64, fill))
+		all := Args{
+			"A": sparse([]int64{n, n}, tensor.CSR, at[:], one), "B": sparse([]int64{n, n}, tensor.CSR, of[:], odd),
+			"v": sparse([]int64{n}, tensor.CSF(1), [][]int64{{1, 5, 9}}, []float64{2, 3, 4}, other),
+			"x": must(tensor.FromDense([]int64{n}, tensor.Dense(1), tensor.ArrayOf(x))), "u": must(tensor.FromDense([]int64{n}, tensor.Dense(1), tensor.ArrayOf(x), other)),
+		}
+		for _, text := range []string{
+			"y(i) = sqrt(v(i))*(sum_{j,k} A(i,j)*B(j,k)*x(k))",
+			"y(i) = v(i)*(sum_{j,k} A(i,j)*B(j,k)*x(k))",
+			"y(i) = 1/(v(i)*sum_{j,k} A(i,j)*B(j,k)*x(k))",
+			"y(i) = sum_j A(i,j)*(sqrt(v(j))*(sum_k B(j,k)*x(k)))",
+			"y(i) = sqrt(u(i+3))*(sum_{j,k} A(i,j)*B(j,k)*x(k))",
+			"t(i) = v(i)+1; y(i) = t(i)*(sum_{j,k} A(i,j)*B(j,k)*x(k))",
+			"t(i) = v(i)+1; y(i) = sum_{j,k} A(i,j)*B(j,k)*t(k)*x(k)",
+			"y(i) = max_{j,k} (sqrt(v(i))*A(i,j)*B(j,k))",
+		} {
+			args, opts := Args{}, []Option{}
+			for name, o := range all {
+				if strings.Contains(text, name+"(") {
+					args[name], opts = o, append(opts, Operand(name, o))
+				}
+			}
+			k, err := s.Compile(ctx, text, opts...)
+			if err != nil {
+				t.Fatalf("%s: %v", text, err)
+			}
+			if logic, err := k.Explain("logic"); fill == 2 && !strings.Contains(text, "max") && !strings.Contains(text, "t(k)") && (err != nil || !strings.Contains(logic, "t1(")) {
+				t.Errorf("%s is not reordered: %v\n%s", text, err, logic)
+			}
+			got, want := must(s.Eval(ctx, text, args)), must(s.Eval(ctx, text, args, AsWritten()))
+			for i, w := range numbers(t, want) {
+				if g := numbers(t, got)[i]; g != w && !(math.Abs(g-w) <= 1e-12*math.Abs(w)) && !(g != g && w != w) {
+					t.Errorf("fill %v, %s: y(%d) is %v, as written %v", fill, text, i, g, w)
+					break
+				}
+			}
+		}
+	}
+}
